@@ -1,0 +1,295 @@
+"""Columns to blocks of codes and numbers that a family reads: levels, missing cells and unseen values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from bayesnb.families import Bernoulli, Categorical, Family, Gaussian, Multinomial, Poisson
+from bayesnb.families.base import Array
+from bayesnb.frame import Column, Table
+
+LOOKUP_SPAN = 1 << 16  # integers spread no wider than this are coded by a table, others by hashing
+
+Unseen = Literal["error", "ignore"]
+
+
+@dataclass(frozen=True)
+class Block:
+    """Columns that one family reads together, by their names and positions in the training table."""
+
+    family: Any
+    columns: tuple[int, ...]
+    names: tuple[Hashable, ...]
+    is_closed: bool = False  # whether a Categorical's levels were declared, so that no other can be met
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """The arrays of one block: the values, and which cells are observed (None: all)."""
+
+    x: Any
+    observed: Array | None = None
+
+
+def plan(table: Table, families: Family | Mapping[Any, Family] | None) -> tuple[Block, ...]:
+    """Return the blocks that a table is read in: which family reads which columns.
+
+    Parameters
+    ----------
+    table : Table
+    families : Family, mapping or None
+        One family for all columns; or a mapping from a column name (for an array: its position or x0, x1, …), or a
+        tuple of them, to a family; columns that it does not name are read by their type, as all are with None.
+
+    Raises
+    ------
+    ValueError
+        If a name is not a column of the table or is named twice, or a type can't be read.
+    TypeError
+        If something other than a family stands where one belongs.
+    """
+    if table.array is not None and sparse.issparse(table.array) and not isinstance(families, Family):
+        raise ValueError("A sparse matrix needs a family for all its columns: Multinomial() or Bernoulli().")
+    groups: list[tuple[Family, list[int]]] = []
+    for family, positions in _assignments(table, families):
+        joined = next((g for g in groups if g[0] == family and not family.whole_row), None)
+        if joined is None or isinstance(family, Categorical):
+            groups.append((family, positions))
+        else:
+            joined[1].extend(positions)
+    return tuple(_block(table, family, sorted(positions)) for family, positions in groups)
+
+
+def _assignments(table: Table, families: Any) -> Iterable[tuple[Family, list[int]]]:
+    """Yield every family with its columns, in the order of the table; a Categorical once a column."""
+    everything = range(len(table.names))
+    if isinstance(families, Mapping):
+        chosen = [(_checked(family), _positions(table, key)) for key, family in families.items()]
+        taken = [position for _, positions in chosen for position in positions]
+        for position in taken:
+            if taken.count(position) > 1:
+                raise ValueError(f"families names the column {table.names[position]!r} more than once.")
+        chosen += [(family_of(table.read(p)), [p]) for p in everything if p not in set(taken)]
+    elif families is None:
+        chosen = [(family_of(table.read(p)), [p]) for p in everything]
+    else:
+        chosen = [(_checked(families), list(everything))]
+    for family, positions in sorted(chosen, key=lambda pair: min(pair[1], default=0)):
+        if isinstance(family, Categorical):
+            yield from ((family, [position]) for position in positions)
+        elif positions:
+            yield family, positions
+
+
+def _checked(family: Any) -> Family:
+    if isinstance(family, Family):
+        return family
+    if isinstance(family, type) and issubclass(family, Family):
+        raise TypeError(f"families holds the class {family.__name__}: write {family.__name__}(), with brackets.")
+    raise TypeError(f"families must hold families such as Gaussian(), not {family!r}.")
+
+
+def _positions(table: Table, key: Any) -> list[int]:
+    if key in table.names:
+        return [table.names.index(key)]
+    if isinstance(key, tuple):
+        return [position for part in key for position in _positions(table, part)]
+    if isinstance(key, int) and not table.is_named and 0 <= key < len(table.names):
+        return [key]
+    raise ValueError(f"families names the column {key!r}, which the table does not have; it has {shown(table.names)}.")
+
+
+def family_of(column: Column) -> Family:
+    """Return the family that reads a column by its type."""
+    if column.kind == "boolean":
+        return Bernoulli()
+    if column.kind == "number":
+        return Gaussian()
+    return Categorical()
+
+
+def _block(table: Table, family: Family, positions: list[int]) -> Block:
+    names = tuple(table.names[position] for position in positions)
+    if not isinstance(family, Categorical):
+        return Block(family, tuple(positions), names)
+    column = table.read(positions[0])
+    if column.kind == "mixed" and family.levels is None:
+        raise ValueError(
+            f"Column {names[0]!r} mixes values of different types ({shown(_distinct(column))}): "
+            "make them of one type, or declare Categorical(levels=…) for it."
+        )
+    levels = column.levels if family.levels is None else family.levels
+    is_closed = levels is not None
+    return Block(
+        replace(family, levels=_distinct(column) if levels is None else levels),
+        *(tuple(positions), names),
+        is_closed=is_closed,
+    )
+
+
+def with_levels_of(block: Block, table: Table, position: int) -> Block:
+    """Return the block with the levels that another table adds to it, if it is a Categorical with open levels."""
+    if block.is_closed or not isinstance(block.family, Categorical):
+        return block
+    new = set(_distinct(table.read(position))) - set(block.family.levels)
+    return replace(block, family=replace(block.family, levels=in_order({*block.family.levels, *new}))) if new else block
+
+
+def _distinct(column: Column) -> tuple[Hashable, ...]:
+    return in_order(pd.unique(column.present).tolist())
+
+
+def in_order(values: Iterable[Any]) -> tuple[Any, ...]:
+    """Return values sorted, those that can't be compared by the name of their type and their text."""
+    values = list(values)
+    try:
+        return tuple(sorted(values))
+    except TypeError:
+        return tuple(sorted(values, key=lambda value: (type(value).__name__, str(value))))
+
+
+def shown(values: Iterable[Any]) -> str:
+    """Return the first few values as an error message lists them."""
+    values = list(values)
+    return ", ".join(map(repr, values[:8])) + (", …" if len(values) > 8 else "")
+
+
+def encode(block: Block, table: Table, positions: tuple[int, ...], unseen: Unseen = "error") -> Encoded:
+    """Return the arrays of a block from the columns of a table at the given positions.
+
+    Raises
+    ------
+    ValueError
+        If a value does not fit the family, naming the column, the value and the first row.
+    """
+    if isinstance(block.family, Categorical):
+        return _codes(block, table, positions[0], unseen)
+    if isinstance(block.family, Multinomial):
+        return _documents(table, positions)
+    whole = _whole_array(block, table, positions)
+    return _stacked(block.family, table, positions) if whole is None else whole
+
+
+def _codes(block: Block, table: Table, position: int, unseen: Unseen) -> Encoded:
+    column, levels = table.read(position), block.family.levels
+    codes = code_by_value(column.values, levels)
+    observed = None if column.missing is None else ~column.missing
+    strange = codes < 0 if observed is None else (codes < 0) & observed
+    if strange.any():
+        if unseen == "error":
+            row = int(np.argmax(strange))
+            raise ValueError(
+                f"Column {block.names[0]!r} has the value {_plain(column.values[row])!r} in {table.row_name(row)}, "
+                f"which is not among its levels {shown(levels)}: declare it with Categorical(levels=…) if it can occur,"
+                ' or treat unseen values as missing with unseen="ignore".'
+            )
+        observed = ~strange if observed is None else observed & ~strange
+    return Encoded(np.where(codes < 0, 0, codes).astype(np.min_scalar_type(len(levels))), observed)
+
+
+def code_by_value(values: Array, levels: tuple[Any, ...]) -> Array:
+    """Return the position of each value among the levels, −1 where it is none of them."""
+    if levels and _is_narrow(values, levels):
+        low, high = min(levels), max(levels)
+        table = np.full(high - low + 3, -1, dtype=np.int32)  # a further place at either end for values outside
+        table[np.array(levels) - low + 1] = np.arange(len(levels))
+        return np.take(table, values.astype(np.int64) - (low - 1), mode="clip")
+    return pd.Index(list(levels), dtype=object).get_indexer(pd.Index(values, dtype=object))
+
+
+def _is_narrow(values: Array, levels: tuple[Any, ...]) -> bool:
+    if values.dtype.kind not in "iu" or values.dtype == np.uint64 or any(type(level) is not int for level in levels):
+        return False
+    return max(levels) - min(levels) < LOOKUP_SPAN
+
+
+def _documents(table: Table, positions: tuple[int, ...]) -> Encoded:
+    """Rows of counts in compressed form; a row with a missing count is an empty one, which says nothing."""
+    if sparse.issparse(table.array):
+        counts = table.array if len(positions) == table.array.shape[1] else table.array[:, list(positions)]
+        _check_sparse(table, counts, Multinomial)
+        return Encoded(counts)
+    encoded = _stacked(Multinomial(), table, positions)
+    x = encoded.x if encoded.observed is None else encoded.x * encoded.observed.all(1, keepdims=True)
+    return Encoded(sparse.csr_array(x))
+
+
+def _whole_array(block: Block, table: Table, positions: tuple[int, ...]) -> Encoded | None:
+    """The columns of an array all at once, where they are next to each other."""
+    array, first = table.array, positions[0]
+    if array is None or positions != tuple(range(first, first + len(positions))):
+        return None
+    x = array if len(positions) == array.shape[1] else array[:, first : first + len(positions)]
+    if sparse.issparse(x):
+        _check_sparse(table, x, type(block.family))
+        return Encoded(x)
+    observed = None
+    if x.dtype.kind == "f":
+        missing = np.isnan(x)
+        if missing.any():
+            observed, x = ~missing, np.where(missing, 0.0, x)
+    _check_cells(block.family, table, positions, x)
+    return Encoded(x.astype(bool) if isinstance(block.family, Bernoulli) else x, observed)
+
+
+def _stacked(family: Family, table: Table, positions: tuple[int, ...]) -> Encoded:
+    """The columns of a frame side by side, 0 where a cell is missing."""
+    x = np.zeros((table.n_rows, len(positions)))
+    observed = np.ones(x.shape, dtype=bool)
+    for j, position in enumerate(positions):
+        column = table.read(position)
+        if column.kind not in ("boolean", "number"):
+            row = 0 if column.missing is None else int(np.argmin(column.missing))
+            raise ValueError(
+                f"{family.name} needs numbers, but column {table.names[position]!r} has the value "
+                f"{_plain(column.values[row])!r} in {table.row_name(row)}: convert it, or read it as Categorical()."
+            )
+        x[:, j] = column.values if column.missing is None else np.where(column.missing, 0, column.values)
+        if column.missing is not None:
+            observed[:, j] = ~column.missing
+    _check_cells(family, table, positions, x)
+    x = x.astype(bool) if isinstance(family, Bernoulli) else x
+    return Encoded(x, None if observed.all() else observed)
+
+
+def _check_cells(family: Family, table: Table, positions: tuple[int, ...], x: Array) -> None:
+    """Raise if a value lies outside the support of its family, naming the first one."""
+    is_inside, support = _SUPPORT[type(family)]
+    inside = is_inside(x)
+    if inside.all():
+        return
+    row, j = np.argwhere(~inside)[0]
+    raise ValueError(
+        f"{family.name} takes {support}, but column {table.names[positions[j]]!r} has the value "
+        f"{_plain(x[row, j])!r} in {table.row_name(int(row))}."
+    )
+
+
+def _check_sparse(table: Table, x: Any, family: type[Family]) -> None:
+    is_inside, support = _SUPPORT[family]
+    inside = is_inside(x.data)
+    if not inside.all():
+        entry = int(np.argmin(inside))
+        row = int(np.searchsorted(x.indptr, entry, side="right")) - 1
+        raise ValueError(
+            f"{family.name} takes {support}, but column {table.names[x.indices[entry]]!r} has the value "
+            f"{_plain(x.data[entry])!r} in {table.row_name(row)}."
+        )
+
+
+_SUPPORT: dict[type[Family], tuple[Callable[[Array], Array], str]] = {
+    Bernoulli: (lambda x: (x == 0) | (x == 1), "0 and 1, or False and True"),
+    Gaussian: (np.isfinite, "finite numbers"),
+    Poisson: (lambda x: (x >= 0) & (np.floor(x) == x) & np.isfinite(x), "whole numbers from 0"),
+    Multinomial: (lambda x: (x >= 0) & (np.floor(x) == x) & np.isfinite(x), "counts, whole numbers from 0"),
+}
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value

@@ -1,0 +1,208 @@
+"""The contract of a likelihood family, and the sums by label that the families share."""
+
+from __future__ import annotations
+
+import operator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import gammaln
+
+from bayesnb.priors import Parameters, Prior
+
+Array = NDArray[Any]
+STIRLING_FROM = 100.0  # above it, Stirling's series to z⁻⁵ is exact to rounding (next term 6e-18)
+BLOCK_CELLS = 1 << 16  # cells of one block of work: its arrays stay in the processor's cache
+
+
+@dataclass(frozen=True, eq=False)
+class Statistics:
+    """Sufficient statistics of rows by label: they add, subtract, and multiply by a weight.
+
+    Every array has the label on its first axis, then the feature or the level;
+    of single rows (``Family.row_statistics``), the row comes before and the label axis has length one.
+    """
+
+    def _combine(self, function: Callable[..., Any], *others: Self) -> Self:
+        return type(self)(*(function(*(getattr(s, f.name) for s in (self, *others))) for f in fields(self)))
+
+    def __add__(self, other: Self) -> Self:
+        return self._combine(operator.add, other)
+
+    def __sub__(self, other: Self) -> Self:
+        return self._combine(operator.sub, other)
+
+    def __mul__(self, weight: float | Array) -> Self:
+        """Statistics of every row repeated ``weight`` times; an array broadcasts against the leading axes."""
+        return self._combine(lambda a: a * against(weight, a))
+
+    def pooled(self) -> Self:
+        """Return the sum over labels, the label axis kept with length one."""
+        return self._combine(lambda a: a.sum(0, keepdims=True))
+
+    def map(self, function: Callable[[Array], Array]) -> Self:
+        """Apply one function to every array: an index, a broadcast, a reordering."""
+        return self._combine(function)
+
+    @property
+    def log_base(self) -> Array | float:
+        """Σ log h(x) of the rows, the part of the likelihood that no parameter touches."""
+        return 0.0
+
+
+class Family(ABC):
+    """A likelihood with its conjugate prior: all that the rest of the package asks of it.
+
+    A family sees arrays only. ``x`` is (row, feature), or (row,) of level codes for a Categorical; ``y`` holds label
+    codes; ``observed``, where given, is False at cells to leave out: their statistic is the empty one. Results have
+    the axes (row, label, feature); a family whose value is a whole row (``whole_row``) or a single column of codes has
+    no feature axis.
+    """
+
+    whole_row: ClassVar[bool] = False
+    name: ClassVar[str]
+
+    @abstractmethod
+    def resolve_prior(self, concentration: object, statistics: Any, values: Sequence[Any]) -> Prior:
+        """Return the prior that the family's ``prior`` stands for, fixed from the statistics where it is the default.
+
+        ``concentration`` is what None stands for in a family of probabilities, ``values`` what its last axis counts.
+        """
+
+    def is_informative(self, statistics: Any) -> Array:
+        """Return which features can tell labels apart at all: (feature,)."""
+        return np.ones(next(iter(vars(statistics).values())).shape[-1], dtype=bool)
+
+    @abstractmethod
+    def statistics(
+        self, x: Any, y: Array, n_labels: int, weight: Array | None = None, observed: Array | None = None
+    ) -> Statistics:
+        """Return the statistics of the rows, summed by label."""
+
+    @abstractmethod
+    def row_statistics(self, x: Any, observed: Array | None = None) -> Statistics:
+        """Return the statistics of each row by itself: axes (row, 1, feature or level)."""
+
+    @abstractmethod
+    def update(self, prior: Prior, statistics: Any) -> Prior:
+        """Return η ⊕ s: the posterior of a prior that meets the statistics."""
+
+    @abstractmethod
+    def cgf(
+        self, posterior: Any, x: Any, t: float | Array = 1.0, y: Array | None = None, observed: Array | None = None
+    ) -> Array:
+        """Return K(t), the cumulant generating function of log p(x given θ) over the posterior.
+
+        K(1) is the exact log predictive. With ``y``, each row meets its own label only, the label axis is dropped
+        and t may differ by row.
+        """
+
+    @abstractmethod
+    def cumulants(self, posterior: Any, x: Any, observed: Array | None = None) -> Array:
+        """Return the first four cumulants of log p(x given θ) over the posterior: (4, row, label, feature)."""
+
+    @abstractmethod
+    def log_likelihood(self, parameters: Parameters, x: Any, observed: Array | None = None) -> Array:
+        """Return log p(x given θ) for parameters with the label on their first axis."""
+
+    @abstractmethod
+    def maximum_likelihood(self, statistics: Any) -> Parameters:
+        """Return the maximum-likelihood estimates; nan where there is none."""
+
+    def score(self, posterior: Any, x: Any, observed: Array | None = None) -> Array:
+        """Return the log predictive summed over the features: (row, label)."""
+        return blocked(lambda x, seen: self.cgf(posterior, x, observed=seen).sum(-1), x, observed)
+
+
+def blocked(function: Callable[[Any, Array | None], Array], x: Any, observed: Array | None) -> Array:
+    """Apply a function of (rows of x, rows of observed) block by block and return the rows together."""
+    step = max(1, BLOCK_CELLS // max(1, x[:1].size))
+    if x.shape[0] <= step:
+        return function(x, observed)
+    parts = (slice(i, i + step) for i in range(0, x.shape[0], step))
+    return np.concatenate([function(x[rows], None if observed is None else observed[rows]) for rows in parts])
+
+
+def label_blocks(y: Array, n_labels: int, weight: Array | None, width: int) -> Iterator[tuple[slice, Array]]:
+    """Yield row slices with their (label, row) matrix of weights, so that ``matrix @ x`` sums x by label."""
+    step = max(256, BLOCK_CELLS // max(1, width))
+    dtype = np.float32 if weight is None else np.float64
+    labels = np.arange(n_labels, dtype=y.dtype)[:, None]
+    for start in range(0, len(y), step):
+        rows = slice(start, start + step)
+        indicator = (labels == y[rows]).astype(dtype)
+        yield rows, indicator if weight is None else indicator * weight[rows]
+
+
+def sum_by_label(x: Any, y: Array, n_labels: int, weight: Array | None = None) -> Array:
+    """Return the sums of the columns of x, dense or sparse, over the rows of each label: (label, column)."""
+    if sparse.issparse(x):
+        weight = np.ones(len(y)) if weight is None else weight
+        indicator = sparse.csr_array((weight, (y, np.arange(len(y)))), shape=(n_labels, len(y)))
+        return np.asarray((indicator @ x).todense(), dtype=float)
+    total = np.zeros((n_labels, x.shape[1]))
+    for rows, indicator in label_blocks(y, n_labels, weight, x.shape[1]):
+        exact = indicator.dtype if x.dtype.itemsize == 1 else total.dtype  # 65,536 bytes add up exactly in float32
+        total += indicator @ x[rows].astype(exact)
+    return total
+
+
+def matmul_log(x: Any, log_table: Array) -> Array:
+    """Return x @ log_tableᵀ with 0 · −inf = 0: what has not happened does not count, however impossible it is."""
+    possible = np.isfinite(log_table)
+    if possible.all():
+        return np.asarray(x @ log_table.T)
+    score = np.asarray(x @ np.where(possible, log_table, 0.0).T)
+    score[np.asarray(x @ (~possible).T.astype(float)) > 0] = -np.inf
+    return score
+
+
+def laid_out(
+    posterior: Any, x: Array, t: float | Array, y: Array | None = None, observed: Array | None = None
+) -> tuple[Any, Array, Array]:
+    """Return parameters, cells and t that broadcast to (row, label, feature), or with y to (row, feature).
+
+    With y, t is 0 where a cell is not observed, as K(0) = 0.
+    """
+    if y is None:
+        return posterior.map(lambda a: a[None]), x[:, None, :], np.asarray(t)
+    t = np.broadcast_to(np.asarray(t, float)[..., None], x.shape)
+    return posterior.map(lambda a: a[y]), x, t if observed is None else t * observed
+
+
+def only(values: Array, observed: Array | None) -> Array:
+    """Return (…, row, label, feature) values with those of unobserved (row, feature) cells set to 0."""
+    return values if observed is None else np.where(observed[:, None], values, 0.0)
+
+
+def against(weight: float | Array, array: Array) -> Array:
+    """Return a weight reshaped so that its axes meet the leading axes of the array."""
+    weight = np.asarray(weight)
+    return weight.reshape(weight.shape + (1,) * (array.ndim - weight.ndim))
+
+
+def log_rising(a: Array, n: float | Array) -> Array:
+    """Return lnΓ(a + n) − lnΓ(a): a logarithm where n is 1 or −1, and never a difference of two large numbers."""
+    a, n = np.broadcast_arrays(np.asarray(a, float), np.asarray(n, float))
+    with np.errstate(divide="ignore"):  # ln 0 = -inf is the logarithm of something impossible, and meant
+        if (n == 1).all():
+            return np.log(a)
+        if (n == -1).all():
+            return -np.log(a - 1)
+    large = np.minimum(a, a + n) > STIRLING_FROM
+    if not large.any():
+        return gammaln(a + n) - gammaln(a)
+    safe = np.where(large, a, 1e3)
+    top = np.where(large, a + n, 1e3)
+    stirling = (safe - 0.5) * np.log1p((top - safe) / safe) + (top - safe) * (np.log(top) - 1)
+    stirling += _stirling_tail(top) - _stirling_tail(safe)
+    return np.where(large, stirling, gammaln(a + n) - gammaln(a))
+
+
+def _stirling_tail(z: Array) -> Array:
+    return (1 / 12 - (1 / 360 - (1 / 1260) / z**2) / z**2) / z

@@ -1,0 +1,125 @@
+"""Bernoulli likelihood with a Beta prior: a feature that is one or zero."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+from scipy.special import polygamma, xlog1py, xlogy
+
+from bayesnb.families.base import (
+    Array,
+    Family,
+    Statistics,
+    blocked,
+    laid_out,
+    log_rising,
+    matmul_log,
+    only,
+    sum_by_label,
+)
+from bayesnb.priors import Beta, Parameters, concentration_vector
+
+
+@dataclass(frozen=True, eq=False)
+class BernoulliStatistics(Statistics):
+    """Weighted counts of ones and of zeros: (label, feature)."""
+
+    ones: Array
+    zeros: Array
+
+
+@dataclass(frozen=True)
+class Bernoulli(Family):
+    """Features that are one or zero; p(x given θ) = θ^x (1 − θ)^(1−x), θ ~ Beta.
+
+    Parameters
+    ----------
+    prior : None, number, str, pair, mapping or Beta
+        None takes the model's ``concentration``. A number is the λ of both values; "laplace", "jeffreys" and "perks"
+        are 1, ½ and ½; a pair is (λ of one, λ of zero), a mapping ``{1: λ, 0: λ}``.
+
+    Examples
+    --------
+    >>> Bernoulli(prior=Beta(2, 1)).prior
+    Beta(a=array(2.), b=array(1.))
+    """
+
+    prior: Any = None
+    name: ClassVar[str] = "Bernoulli"
+
+    def resolve_prior(self, concentration: object, statistics: Any, values: Sequence[Any]) -> Beta:
+        if isinstance(self.prior, Beta):
+            return self.prior
+        spec = concentration if self.prior is None else self.prior
+        a, b = concentration_vector(spec, (1, 0), "the prior of a Bernoulli feature")
+        return Beta(a, b)
+
+    def statistics(
+        self, x: Any, y: Array, n_labels: int, weight: Array | None = None, observed: Array | None = None
+    ) -> BernoulliStatistics:
+        if observed is None:
+            ones = sum_by_label(x, y, n_labels, weight)
+            rows = np.bincount(y, weight, n_labels)[:, None]
+            return BernoulliStatistics(ones, rows - ones)
+        ones = sum_by_label(x & observed, y, n_labels, weight)
+        return BernoulliStatistics(ones, sum_by_label(observed, y, n_labels, weight) - ones)
+
+    def row_statistics(self, x: Any, observed: Array | None = None) -> BernoulliStatistics:
+        ones = _dense(x)[:, None, :].astype(float)
+        seen = 1.0 if observed is None else observed[:, None, :]
+        return BernoulliStatistics(ones * seen, (1 - ones) * seen)
+
+    def update(self, prior: Any, statistics: BernoulliStatistics) -> Beta:
+        return Beta(prior.a + statistics.ones, prior.b + statistics.zeros)
+
+    def cgf(
+        self, posterior: Any, x: Any, t: float | Array = 1.0, y: Array | None = None, observed: Array | None = None
+    ) -> Array:
+        p, x, t = laid_out(posterior, _dense(x).astype(bool), t, y, observed)
+        result = log_rising(np.where(x, p.a, p.b), t) - log_rising(p.a + p.b, t)
+        return only(result, observed) if y is None else result
+
+    def cumulants(self, posterior: Any, x: Any, observed: Array | None = None) -> Array:
+        x = _dense(x)[:, None, :].astype(bool)
+        orders = np.arange(4)[:, None, None]
+        total = polygamma(orders, posterior.a + posterior.b)
+        one, zero = polygamma(orders, posterior.a) - total, polygamma(orders, posterior.b) - total
+        return only(np.where(x, one[:, None], zero[:, None]), observed)
+
+    def log_likelihood(self, parameters: Parameters, x: Any, observed: Array | None = None) -> Array:
+        x, prob = _dense(x)[:, None, :].astype(float), parameters["prob"]
+        return only(xlogy(x, prob) + xlog1py(1 - x, -prob), observed)
+
+    def maximum_likelihood(self, statistics: BernoulliStatistics) -> Parameters:
+        return Beta(statistics.ones, statistics.zeros).mean()
+
+    def score(self, posterior: Any, x: Any, observed: Array | None = None) -> Array:
+        total = posterior.a + posterior.b
+        log_one, log_zero = np.log(posterior.a / total), np.log(posterior.b / total)
+        if sparse.issparse(x):
+            return _sparse_score(x, log_one, log_zero)
+
+        def block(ones: Array, seen: Array | None) -> Array:
+            ones = ones.astype(float)
+            zeros = 1 - ones if seen is None else seen - (ones := ones * seen)
+            return matmul_log(ones, log_one) + matmul_log(zeros, log_zero)
+
+        return blocked(block, x, observed)
+
+
+def _dense(x: Any) -> Array:
+    return x.toarray() if sparse.issparse(x) else x
+
+
+def _sparse_score(x: Any, log_one: Array, log_zero: Array) -> Array:
+    """Score every cell as a zero, then exchange the ones: no cell that is zero is touched."""
+    impossible = np.isneginf(log_zero)
+    finite = np.where(impossible, 0.0, log_zero)
+    score = finite.sum(1) + matmul_log(x, log_one) - x @ finite.T
+    zeros_met = impossible.sum(1) - x @ impossible.T.astype(float)
+    score[zeros_met > 0] = -np.inf
+    return score

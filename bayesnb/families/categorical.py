@@ -1,0 +1,105 @@
+"""Categorical likelihood with a Dirichlet prior: one feature that takes one of S values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import polygamma
+
+from bayesnb.families.base import Array, Family, Statistics, log_rising, only
+from bayesnb.priors import Dirichlet, Parameters, concentration_vector
+
+
+@dataclass(frozen=True, eq=False)
+class CategoricalStatistics(Statistics):
+    """Weighted counts of each level: (label, level)."""
+
+    counts: Array
+
+
+@dataclass(frozen=True)
+class Categorical(Family):
+    """A feature that takes one of S values; p(x given θ) = θ[x], θ ~ Dirichlet.
+
+    Parameters
+    ----------
+    prior : None, number, str, array_like, mapping or Dirichlet
+        None takes the model's ``concentration``. Otherwise one λ for all values, "laplace" (1), "jeffreys" (½) or
+        "perks" (1/S), one λ a value, or a mapping from each value to its λ.
+    levels : sequence, optional
+        The values that the feature can take, seen or not. Without it, those that the column's type declares
+        (a categorical or enum), or else those met in training.
+
+    Examples
+    --------
+    >>> Categorical(prior="jeffreys", levels=["red", "green", "blue"]).levels
+    ('red', 'green', 'blue')
+    """
+
+    prior: Any = None
+    levels: Any = None
+    name: ClassVar[str] = "Categorical"
+
+    def __post_init__(self) -> None:
+        if self.levels is not None:
+            object.__setattr__(self, "levels", tuple(self.levels))
+            if len(set(self.levels)) != len(self.levels):
+                raise ValueError(f"Categorical: levels must differ from each other, not {self.levels}.")
+
+    def resolve_prior(self, concentration: object, statistics: Any, values: Sequence[Any]) -> Dirichlet:
+        spec = concentration if self.prior is None else self.prior
+        return Dirichlet(concentration_vector(spec, self.levels, f"the prior of {values[0]!r}"))
+
+    def is_informative(self, statistics: CategoricalStatistics) -> Array:
+        return np.array([len(self.levels) > 0])
+
+    def statistics(
+        self, x: Any, y: Array, n_labels: int, weight: Array | None = None, observed: Array | None = None
+    ) -> CategoricalStatistics:
+        if observed is not None:
+            x, y, weight = x[observed], y[observed], None if weight is None else weight[observed]
+        n_cells = n_labels * len(self.levels)
+        cell = y.astype(np.min_scalar_type(n_cells)) * len(self.levels) + x
+        counts = np.bincount(cell, weight, n_cells).reshape(n_labels, len(self.levels))
+        return CategoricalStatistics(counts.astype(float))
+
+    def row_statistics(self, x: Any, observed: Array | None = None) -> CategoricalStatistics:
+        one_hot = (x[:, None] == np.arange(len(self.levels)))[:, None, :].astype(float)
+        return CategoricalStatistics(one_hot if observed is None else one_hot * observed[:, None, None])
+
+    def update(self, prior: Any, statistics: CategoricalStatistics) -> Dirichlet:
+        return Dirichlet(prior.concentration + statistics.counts)
+
+    def cgf(
+        self, posterior: Any, x: Any, t: float | Array = 1.0, y: Array | None = None, observed: Array | None = None
+    ) -> Array:
+        concentration = posterior.concentration
+        total = concentration.sum(-1)
+        if y is None:
+            return _look_up(log_rising(concentration, t) - log_rising(total, t)[:, None], x, observed)
+        t = t if observed is None else t * observed
+        return log_rising(concentration[y, x], t) - log_rising(total[y], t)
+
+    def cumulants(self, posterior: Any, x: Any, observed: Array | None = None) -> Array:
+        orders = np.arange(4)[:, None, None]
+        total = posterior.concentration.sum(-1, keepdims=True)
+        table = polygamma(orders, posterior.concentration) - polygamma(orders, total)
+        return np.stack([_look_up(of_order, x, observed) for of_order in table])
+
+    def log_likelihood(self, parameters: Parameters, x: Any, observed: Array | None = None) -> Array:
+        with np.errstate(divide="ignore"):  # the logarithm of an impossible value is -inf, and meant
+            return _look_up(np.log(parameters["prob"]), x, observed)
+
+    def maximum_likelihood(self, statistics: CategoricalStatistics) -> Parameters:
+        return Dirichlet(statistics.counts).mean()
+
+    def score(self, posterior: Any, x: Any, observed: Array | None = None) -> Array:
+        return self.cgf(posterior, x, observed=observed)
+
+
+def _look_up(table: Array, x: Array, observed: Array | None) -> Array:
+    """Rows of a (label, level) table by code: (row, label); 0 where the cell is not observed."""
+    return only(np.take(np.ascontiguousarray(table.T), x, axis=0), observed)

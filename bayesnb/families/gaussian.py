@@ -1,0 +1,220 @@
+"""Gaussian likelihood with a normal–inverse-gamma prior: a continuous feature."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import factorial
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.polynomial import polynomial
+from scipy.special import polygamma
+
+from bayesnb.families.base import (
+    Array,
+    Family,
+    Statistics,
+    against,
+    label_blocks,
+    laid_out,
+    log_rising,
+    only,
+    sum_by_label,
+)
+from bayesnb.priors import LOG_2PI, NormalInverseGamma, Parameters
+
+SUMS = ("count", "total", "squares")  # the fields that add; the shift does not
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianStatistics(Statistics):
+    """Count, Σ(x − shift) and Σ(x − shift)², with the shift that they are taken about: each (label, feature).
+
+    The shift travels with the sums, so that a large offset costs no digits; sums about different shifts are
+    brought to a common one before they are added.
+    """
+
+    count: Array
+    total: Array
+    squares: Array
+    shift: Array
+
+    def about(self, shift: Array) -> Self:
+        """Return the same statistics taken about another shift."""
+        gap = self.shift - shift
+        total = self.total + self.count * gap
+        squares = self.squares + gap * (self.total + total)
+        return replace(self, total=total, squares=squares, shift=np.broadcast_to(shift, np.shape(total)))
+
+    def _combine(self, function: Callable[..., Any], *others: Self) -> Self:
+        if not others:
+            return super()._combine(function)
+        shift = self._common_shift(others[0])
+        mine, theirs = self.about(shift), others[0].about(shift)
+        sums = {name: function(getattr(mine, name), getattr(theirs, name)) for name in SUMS}
+        return replace(self, **sums, shift=shift)
+
+    def _common_shift(self, other: Self) -> Array:
+        """The weighted middle of the two shifts: a shift far from both would cost digits."""
+        weight = np.abs(self.count) + np.abs(other.count)
+        share = np.divide(np.abs(other.count), weight, out=np.zeros(np.shape(weight)), where=weight > 0)
+        return self.shift + share * (other.shift - self.shift)
+
+    def __mul__(self, weight: float | Array) -> Self:
+        return replace(self, **{name: (a := getattr(self, name)) * against(weight, a) for name in SUMS})
+
+    def pooled(self) -> Self:
+        count = self.count.sum(0, keepdims=True)
+        shift = _quotient((self.count * self.shift + self.total).sum(0, keepdims=True), count)
+        about = self.about(shift)
+        return replace(self, **{name: getattr(about, name).sum(0, keepdims=True) for name in SUMS}, shift=shift)
+
+    @property
+    def mean(self) -> Array:
+        """Mean of each label and feature; the shift where there are no rows."""
+        return self.shift + _quotient(self.total, self.count)
+
+    @property
+    def squares_about_mean(self) -> Array:
+        """Σ(x − mean)²."""
+        return self.squares - _quotient(self.total**2, self.count)
+
+    @property
+    def log_base(self) -> Array:
+        return -0.5 * LOG_2PI * self.count
+
+
+@dataclass(frozen=True)
+class Gaussian(Family):
+    """Continuous features; x given (μ, σ²) ~ Normal(μ, σ²), (μ, σ²) ~ normal–inverse-gamma.
+
+    Parameters
+    ----------
+    prior : None or NormalInverseGamma
+        None is unit information about the pooled column: location the pooled mean, pseudo_count 1, shape 1, scale the
+        pooled variance. It moves and scales with the column, so that the unit of measurement does not matter.
+
+    Examples
+    --------
+    >>> Gaussian(NormalInverseGamma(location=0, pseudo_count=1, shape=1, scale=1)).prior.scale
+    array(1.)
+    """
+
+    prior: Any = None
+    name: ClassVar[str] = "Gaussian"
+
+    def resolve_prior(
+        self, concentration: object, statistics: GaussianStatistics, values: Sequence[Any]
+    ) -> NormalInverseGamma:
+        return self.unit_information(statistics) if self.prior is None else self.prior
+
+    def is_informative(self, statistics: GaussianStatistics) -> Array:
+        pooled = statistics.pooled()
+        variance = _quotient(pooled.squares_about_mean, pooled.count)[0]
+        if not np.isfinite(variance).all():
+            raise ValueError("Gaussian: values are so large that their squares overflow; use a larger unit.")
+        rounding = (4 * np.finfo(float).eps * pooled.mean[0]) ** 2  # of a constant, variance is but rounding error
+        return (variance > rounding) | (self.prior is not None)
+
+    def statistics(
+        self, x: Any, y: Array, n_labels: int, weight: Array | None = None, observed: Array | None = None
+    ) -> GaussianStatistics:
+        count, shift = _count_and_mean(x, y, n_labels, weight, observed)
+        total, squares = np.zeros(shift.shape), np.zeros(shift.shape)
+        for rows, indicator in label_blocks(y, n_labels, weight, x.shape[1]):
+            gap = x[rows] - shift[y[rows]]
+            if observed is not None:
+                gap *= observed[rows]
+            total += indicator @ gap
+            squares += indicator @ (gap * gap)
+        return GaussianStatistics(count, total, squares, shift)
+
+    def row_statistics(self, x: Any, observed: Array | None = None) -> GaussianStatistics:
+        shift = x[:, None, :].astype(float)
+        zero = np.zeros_like(shift)
+        count = np.ones_like(shift) if observed is None else observed[:, None, :].astype(float)
+        return GaussianStatistics(count, zero, zero, shift)
+
+    def update(self, prior: Any, statistics: GaussianStatistics) -> NormalInverseGamma:
+        pseudo_count = prior.pseudo_count + statistics.count
+        gap = statistics.mean - prior.location
+        return NormalInverseGamma(
+            prior.location + gap * statistics.count / pseudo_count,
+            pseudo_count,
+            prior.shape + statistics.count / 2,
+            prior.scale
+            + statistics.squares_about_mean / 2
+            + gap**2 * prior.pseudo_count * statistics.count / pseudo_count / 2,
+        )
+
+    def cgf(
+        self, posterior: Any, x: Any, t: float | Array = 1.0, y: Array | None = None, observed: Array | None = None
+    ) -> Array:
+        p, x, t = laid_out(posterior, x, t, y, observed)
+        a, q = p.shape, 1 + t / p.pseudo_count
+        constant = log_rising(a, t / 2) - 0.5 * (t * np.log(2 * np.pi * p.scale) + np.log(q))
+        result = constant - (a + t / 2) * np.log1p((x - p.location) ** 2 * (t / (2 * p.scale * q)))
+        return only(result, observed) if y is None else result
+
+    def cumulants(self, posterior: Any, x: Any, observed: Array | None = None) -> Array:
+        p, x, _ = laid_out(posterior, x, 1.0)
+        z = (x - p.location) ** 2 / (2 * p.scale)
+        return only(np.stack([polynomial.polyval(z, c, tensor=False) for c in _cumulant_polynomials(p)]), observed)
+
+    def log_likelihood(self, parameters: Parameters, x: Any, observed: Array | None = None) -> Array:
+        mean, sd = parameters["mean"], parameters["sd"]
+        return only(-0.5 * (LOG_2PI + ((x[:, None, :] - mean) / sd) ** 2) - np.log(sd), observed)
+
+    def maximum_likelihood(self, statistics: GaussianStatistics) -> Parameters:
+        count = np.where(statistics.count > 0, statistics.count, np.nan)
+        return {
+            "mean": statistics.shift + statistics.total / count,
+            "sd": np.sqrt(statistics.squares_about_mean / count),
+        }
+
+    def unit_information(self, statistics: GaussianStatistics) -> NormalInverseGamma:
+        """Return the default prior: one row's worth of knowledge about the pooled column, (1, feature)."""
+        pooled = statistics.pooled()
+        ones = np.ones_like(pooled.count)
+        return NormalInverseGamma(pooled.mean, ones, ones, pooled.squares_about_mean / pooled.count)
+
+
+def _count_and_mean(
+    x: Array, y: Array, n_labels: int, weight: Array | None, observed: Array | None
+) -> tuple[Array, Array]:
+    """Count and, to rounding, mean of each label and feature."""
+    if observed is None:
+        count = np.broadcast_to(np.bincount(y, weight, n_labels)[:, None], (n_labels, x.shape[1])).astype(float)
+    else:
+        count = sum_by_label(observed, y, n_labels, weight)
+    return count, _quotient(sum_by_label(x, y, n_labels, weight), count)
+
+
+def _quotient(total: Array, count: Array) -> Array:
+    return np.divide(total, count, out=np.zeros(np.shape(total)), where=count != 0)
+
+
+def _cumulant_polynomials(p: Any) -> list[list[Array]]:
+    """Coefficients, in powers of z = (x − m)²/(2b), of the first four cumulants of the log density.
+
+    The derivatives at 0 of K(t) = −(t/2) ln 2πb − ½ ln(1 + t/κ) + lnΓ(a + t/2) − lnΓ(a) − (a + t/2) f(t), where
+    f(t) = ln(1 + z t/(1 + t/κ)) has the Taylor coefficients below.
+    """
+    k, a = p.pseudo_count, p.shape
+    zero, one = np.zeros_like(k), np.ones_like(k)
+    f = [
+        [zero] * 5,
+        [zero, one, zero, zero, zero],
+        [zero, -1 / k, -one / 2, zero, zero],
+        [zero, 1 / k**2, 1 / k, one / 3, zero],
+        [zero, -1 / k**3, -1.5 / k**2, -1 / k, -one / 4],
+    ]
+    result = []
+    for r in range(1, 5):
+        free = polygamma(r - 1, a) / 2**r + 0.5 * (-1) ** r * factorial(r - 1) / k**r
+        if r == 1:
+            free = free - 0.5 * (LOG_2PI + np.log(p.scale))
+        rest = [-factorial(r) * (a * high + low / 2) for high, low in zip(f[r], f[r - 1], strict=True)]
+        result.append([free + rest[0], *rest[1:]])
+    return result

@@ -1,0 +1,125 @@
+"""All that a model keeps of the rows it has met: labels, blocks, and sufficient statistics that add."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from bayesnb.blocks import Block, Encoded, Unseen, code_by_value, encode, in_order, plan, shown, with_levels_of
+from bayesnb.families.base import Array, Statistics
+from bayesnb.frame import Column, Table
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Labels with their weighted counts, and blocks of columns with their statistics.
+
+    Two summaries of the same columns add up to the summary of all their rows, whatever labels and levels each has met.
+    """
+
+    classes: tuple[Hashable, ...]
+    label_counts: Array
+    blocks: tuple[Block, ...]
+    statistics: tuple[Statistics, ...]
+    names: tuple[Hashable, ...]
+    is_named: bool
+
+    @classmethod
+    def empty(cls, table: Table, families: Any, classes: Iterable[Hashable]) -> Self:
+        """Return the summary of no rows, for tables like the given one."""
+        blocks, classes = plan(table, families), tuple(classes)
+        none, no_labels = np.zeros(table.n_rows, dtype=bool), np.zeros(0, dtype=np.uint8)
+        nothing = table.take(none)
+        statistics = (
+            _statistics(block, encode(block, nothing, block.columns), no_labels, len(classes), None) for block in blocks
+        )
+        return cls(classes, np.zeros(len(classes)), blocks, tuple(statistics), table.names, table.is_named)
+
+    def positions(self, table: Table, block: Block) -> tuple[int, ...]:
+        """Return where a table has the columns of a block: by name if both have names, else by position.
+
+        Raises
+        ------
+        ValueError
+            If a column is absent, or the number of columns differs where there are no names to go by.
+        """
+        if self.is_named and table.is_named:
+            absent = [name for name in block.names if name not in table.names]
+            if absent:
+                raise ValueError(f"X lacks the columns {shown(absent)} that the model was fitted on.")
+            return tuple(table.names.index(name) for name in block.names)
+        if len(table.names) != len(self.names):
+            raise ValueError(
+                f"X has {len(table.names)} features, but NaiveBayes is expecting {len(self.names)} features as input."
+            )
+        return block.columns
+
+    def encoded(self, table: Table, unseen: Unseen) -> list[Encoded]:
+        """Return the arrays of every block."""
+        return [encode(block, table, self.positions(table, block), unseen) for block in self.blocks]
+
+    def met(self, table: Table, labels: Column, weight: Array | None, unseen: Unseen) -> Self:
+        """Return the summary with further rows added."""
+        wide = self.with_levels(
+            tuple(with_levels_of(block, table, self.positions(table, block)[0]) for block in self.blocks)
+        )
+        codes = code_by_value(labels.values, self.classes)
+        if (codes < 0).any():
+            row = int(np.argmax(codes < 0))
+            raise ValueError(
+                f"The label {labels.values[row]!r} in row {row} is not among {shown(self.classes)}: "
+                "name all the labels with partial_fit(…, classes=…)."
+            )
+        y = codes.astype(np.min_scalar_type(len(self.classes)))
+        counts = np.bincount(y, weight, len(self.classes))
+        new = (
+            old + _statistics(block, part, y, len(self.classes), weight)
+            for old, block, part in zip(wide.statistics, wide.blocks, wide.encoded(table, unseen), strict=True)
+        )
+        return replace(wide, label_counts=wide.label_counts + counts, statistics=tuple(new))
+
+    def with_classes(self, classes: Iterable[Hashable]) -> Self:
+        """Return the summary with room for further labels."""
+        union = in_order({*self.classes, *classes})
+        if union == self.classes:
+            return self
+        places = [union.index(label) for label in self.classes]
+
+        def widened(array: Array) -> Array:
+            return _placed(array, 0, places, len(union))
+
+        return replace(
+            self,
+            classes=union,
+            label_counts=widened(self.label_counts),
+            statistics=tuple(statistics.map(widened) for statistics in self.statistics),
+        )
+
+    def with_levels(self, blocks: tuple[Block, ...]) -> Self:
+        """Return the summary with room for the levels of other blocks of the same columns."""
+        statistics = (
+            old if new.family == block.family else _releveled(old, block.family.levels, new.family.levels)
+            for old, block, new in zip(self.statistics, self.blocks, blocks, strict=True)
+        )
+        return replace(self, blocks=blocks, statistics=tuple(statistics))
+
+
+def _statistics(block: Block, encoded: Encoded, y: Array, n_labels: int, weight: Array | None) -> Statistics:
+    return block.family.statistics(encoded.x, y, n_labels, weight, encoded.observed)
+
+
+def _releveled(statistics: Statistics, old: tuple[Any, ...], new: tuple[Any, ...]) -> Statistics:
+    places = [new.index(level) for level in old]
+    return statistics.map(lambda counts: _placed(counts, 1, places, len(new)))
+
+
+def _placed(array: Array, axis: int, places: list[int], size: int) -> Array:
+    """An array with its entries along one axis moved to their places among ``size``, the others 0."""
+    shape = list(array.shape)
+    shape[axis] = size
+    result = np.zeros(shape)
+    np.moveaxis(result, axis, 0)[places] = np.moveaxis(array, axis, 0)
+    return result

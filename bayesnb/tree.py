@@ -1,0 +1,92 @@
+"""Named arrays to labelled ones: the variables of a model, their dimensions and coordinates; saving and loading."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from bayesnb.families import Categorical, Multinomial
+from bayesnb.families.base import Array
+from bayesnb.parts import Part
+from bayesnb.priors import Parameters
+
+RESERVED = ("label", "row", "chain", "draw", "feature", "term", "order")
+PARAMETERS = ("prob", "mean", "sd", "rate", "variance")
+
+
+@dataclass(frozen=True)
+class Variable:
+    """One variable of a posterior: its name, where its numbers are in the arrays of a part, and its axes."""
+
+    name: str
+    part: int
+    parameter: str
+    position: int | None  # on the feature axis of the part; None takes the whole array
+    dims: tuple[str, ...]
+    feature: Any  # the user's own name of the column, or None
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Names, dimensions and coordinates of every variable, the same for both routes."""
+
+    variables: tuple[Variable, ...]
+    coords: dict[str, Array]
+
+    def dataset(
+        self, label_prob: Array, parameters: Sequence[Parameters], sample_dims: tuple[str, ...] = ()
+    ) -> xr.Dataset:
+        """Return a Dataset from the label probabilities and the arrays of every part, sample axes in front."""
+        data: dict[str, Any] = {"label_prob": ((*sample_dims, "label"), label_prob, {})}
+        for v in self.variables:
+            array = np.asarray(parameters[v.part][v.parameter])
+            values = array if v.position is None else array[..., v.position]
+            data[v.name] = ((*sample_dims, *v.dims), values, {} if v.feature is None else {"feature": str(v.feature)})
+        sizes = dict(zip(sample_dims, label_prob.shape, strict=False))
+        return xr.Dataset(data, {**{dim: np.arange(size) for dim, size in sizes.items()}, **self.coords})
+
+
+def layout_of(classes: Sequence[Any], parts: Sequence[Part]) -> Layout:
+    """Return the layout of a model: a variable for each feature and parameter, dims and coords by the user's names."""
+    taken = {*RESERVED, "label_prob"}
+    coords = {"label": coordinate(classes)}
+    variables: list[Variable] = []
+    for number, part in enumerate(parts):
+        parameters = list(part.posterior.mean())
+        if isinstance(part.family, Multinomial):
+            stem = _free("term", taken - {"term"}, parameters)
+            taken |= {stem, *(f"{stem}_{p}" for p in parameters)}
+            coords[stem] = coordinate(part.features)
+            variables += [Variable(f"{stem}_{p}", number, p, None, ("label", stem), None) for p in parameters]
+            continue
+        for position, feature in enumerate(part.features):
+            stem = _free(str(feature).replace("/", "_"), taken, parameters)
+            taken |= {stem, *(f"{stem}_{p}" for p in parameters)}
+            has_levels = isinstance(part.family, Categorical)
+            if has_levels:
+                coords[stem] = coordinate(part.family.levels)
+            dims = ("label", stem) if has_levels else ("label",)
+            place = None if has_levels else position
+            variables += [Variable(f"{stem}_{p}", number, p, place, dims, feature) for p in parameters]
+    return Layout(tuple(variables), coords)
+
+
+def _free(stem: str, taken: set[str], parameters: Iterable[str]) -> str:
+    """The stem, with underscores behind it until neither it nor its variables have a name that is in use."""
+    while stem in taken or any(f"{stem}_{p}" in taken for p in parameters):
+        stem += "_"
+    return stem
+
+
+def coordinate(values: Sequence[Any]) -> Array:
+    """Return values as a coordinate that keeps their types: [1, "a"] does not become text."""
+    values = list(values)
+    if len({type(value) for value in values}) == 1 and isinstance(values[0], bool | int | float | str):
+        return np.array(values)
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
