@@ -15,8 +15,7 @@ from bayesnb.blocks import Encoded, Unseen, encode, in_order, shown
 from bayesnb.families import Categorical
 from bayesnb.families.base import Array
 from bayesnb.frame import Table, read_labels, read_table, read_weights
-from bayesnb.labels import label_model
-from bayesnb.parts import Part, part_of
+from bayesnb.posterior import Part, posterior_of
 from bayesnb.summary import Summary
 from bayesnb.tree import Layout, coordinate, layout_of
 
@@ -147,13 +146,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
 
     def _set(self, summary: Summary) -> None:
         """Take over a summary; the posterior follows from it and the priors."""
-        labels = label_model(summary.label_counts, summary.classes, self.label_concentration, self.label_prob)
-        parts = [
-            part_of(block, statistics, self.concentration)
-            for block, statistics in zip(summary.blocks, summary.statistics, strict=True)
-            if block.family.is_informative(statistics).any()
-        ]
-        self._labels, self._parts, self.statistics_ = labels, parts, summary
+        self._posterior = posterior_of(summary, self.concentration, self.label_concentration, self.label_prob)
+        self.statistics_ = summary
         self.classes_ = coordinate(summary.classes)
         self.n_features_in_ = len(summary.names)
         if summary.is_named and all(isinstance(name, str) for name in summary.names):
@@ -168,7 +162,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
 
     def _uninformative(self) -> list[Any]:
         """Names of the columns that no part reads, in the order of the table."""
-        read = {name for part in self._parts for name in part.features}
+        read = {name for part in self._posterior.parts for name in part.features}
         return [name for name in self.statistics_.names if name not in read]
 
     def _encoded(self, X: Any) -> tuple[Table, list[Encoded]]:
@@ -186,21 +180,17 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             )
         return table, [
             part.encoded(encode(part.block, table, summary.positions(table, part.block), self.unseen))
-            for part in self._parts
+            for part in self._posterior.parts
         ]
 
     def _log_joint(self, X: Any, plug_in: Estimate | None) -> Array:
         """Return log p(y, x given the training data), or with a plug-in log p(y, x given θ̂): (row, label)."""
+        self._check_estimate(plug_in)
         table, encoded = self._encoded(X)
         if plug_in is None:
-            log_joint = np.tile(self._labels.log_prob(), (table.n_rows, 1))
-            for part, arrays in zip(self._parts, encoded, strict=True):
-                log_joint += part.score(arrays)
+            log_joint = self._posterior.log_joint(encoded, table.n_rows)
         else:
-            with np.errstate(divide="ignore"):  # a label without rows has maximum-likelihood probability 0
-                log_joint = np.tile(np.log(self._labels.estimate(plug_in)), (table.n_rows, 1))
-            for part, arrays in zip(self._parts, encoded, strict=True):
-                log_joint += part.log_likelihood(part.estimate(plug_in), arrays)
+            log_joint = self._posterior.log_joint_plug_in(encoded, table.n_rows, plug_in)
         self._check_possible(table, log_joint)
         return log_joint
 
@@ -210,8 +200,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             row, label = np.argwhere(undefined)[0]
             raise ValueError(
                 f"The probability of {table.row_name(int(row))} under the label {self.statistics_.classes[label]!r} "
-                "does not exist: the label has too few values of some feature for this estimate. A concentration above 0"
-                " and the exact prediction always exist."
+                "does not exist: the label has too few values of some feature for this estimate. A concentration "
+                "above 0 and the exact prediction always exist."
             )
         impossible = np.isneginf(log_joint).all(1)
         if impossible.any():
@@ -280,7 +270,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             ``label_prob`` (label,), ``<feature>_prob`` (label, <feature>), ``<feature>_mean`` and ``_sd``, … (label,).
         """
         self._check_estimate(kind)
-        return self._layout.dataset(self._labels.estimate(kind), [part.estimate(kind) for part in self._parts])
+        return self._layout.dataset(
+            self._posterior.labels.estimate(kind), [part.estimate(kind) for part in self._posterior.parts]
+        )
 
     @staticmethod
     def _check_estimate(kind: str | None) -> None:
@@ -290,7 +282,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
     @property
     def _layout(self) -> Layout:
         check_is_fitted(self, "statistics_")
-        return layout_of(self.statistics_.classes, self._parts)
+        return layout_of(self._posterior)
 
     def draw(self, draws: int = 1000, chains: int = 4, random_seed: Any = None) -> xr.DataTree:
         """Return exact, independent draws from the posterior: no Markov chain, no warm-up.
@@ -313,14 +305,11 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         """
         layout, size = self._layout, (chains, draws)
         self._check_proper()
-        rng = np.random.default_rng(random_seed)
-        label_prob = self._labels.draw(rng, size)["prob"]
-        parameters = [part.posterior.draw(rng, size) for part in self._parts]
-        posterior = layout.dataset(label_prob, parameters, sample_dims=("chain", "draw"))
-        return xr.DataTree.from_dict({"posterior": posterior})
+        label_prob, parameters = self._posterior.draw(np.random.default_rng(random_seed), size)
+        return xr.DataTree.from_dict({"posterior": layout.dataset(label_prob, parameters, ("chain", "draw"))})
 
     def _check_proper(self) -> None:
-        if not (self._labels.is_proper and all(part.posterior.is_proper for part in self._parts)):
+        if not self._posterior.is_proper:
             raise ValueError(
                 "The posterior is improper: with a concentration of 0, a value that a label has not met has no density "
                 "to draw from. Use a concentration above 0."
@@ -330,8 +319,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
     def posterior_(self) -> dict[Any, Any]:
         """The posterior distributions by feature."""
         check_is_fitted(self, "statistics_")
-        result: dict[Any, Any] = {"label": self._labels.posterior}
-        for part in self._parts:
+        result: dict[Any, Any] = {"label": self._posterior.labels.posterior}
+        for part in self._posterior.parts:
             key = part.features if len(part.features) > 1 else part.features[0]
             result[key] = part.posterior
         return result
@@ -339,7 +328,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
     def log_evidence(self) -> float:
         """Return log p(X, y), the joint evidence of all rows under the priors, in nats."""
         check_is_fitted(self, "statistics_")
-        return self._labels.log_evidence() + float(sum(part.log_evidence().sum() for part in self._parts))
+        return self._posterior.log_evidence()
 
     def describe(self) -> str:
         """Return how the model read each column, and the labels with their counts, as text."""
@@ -347,7 +336,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         summary = self.statistics_
         counted = zip(summary.classes, summary.label_counts, strict=True)
         lines = ["labels: " + ", ".join(f"{label!r} ({count:g})" for label, count in counted)]
-        lines += [_line(part) for part in self._parts]
+        lines += [_line(part) for part in self._posterior.parts]
         silent = self._uninformative()
         if silent:
             lines.append(f"left out, as they do not vary: {shown(silent)}")

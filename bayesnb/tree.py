@@ -11,7 +11,7 @@ import xarray as xr
 
 from bayesnb.families import Categorical, Multinomial
 from bayesnb.families.base import Array
-from bayesnb.parts import Part
+from bayesnb.posterior import Posterior
 from bayesnb.priors import Parameters
 
 RESERVED = ("label", "row", "chain", "draw", "feature", "term", "order")
@@ -50,12 +50,12 @@ class Layout:
         return xr.Dataset(data, {**{dim: np.arange(size) for dim, size in sizes.items()}, **self.coords})
 
 
-def layout_of(classes: Sequence[Any], parts: Sequence[Part]) -> Layout:
+def layout_of(posterior: Posterior) -> Layout:
     """Return the layout of a model: a variable for each feature and parameter, dims and coords by the user's names."""
     taken = {*RESERVED, "label_prob"}
-    coords = {"label": coordinate(classes)}
+    coords = {"label": coordinate(posterior.classes)}
     variables: list[Variable] = []
-    for number, part in enumerate(parts):
+    for number, part in enumerate(posterior.parts):
         parameters = list(part.posterior.mean())
         if isinstance(part.family, Multinomial):
             stem = _free("term", taken - {"term"}, parameters)

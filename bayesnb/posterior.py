@@ -1,15 +1,20 @@
-"""A block that has met its data: its prior and posterior, and what they say of encoded rows."""
+"""The posterior of a fitted model: of the label probabilities and of every block, and what it says of encoded rows."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from bayesnb import conjugacy
 from bayesnb.blocks import Block, Encoded
 from bayesnb.families.base import Array, Statistics
+from bayesnb.labels import LabelModel, label_model
 from bayesnb.priors import Parameters, Prior
+from bayesnb.summary import Summary
 
 
 @dataclass(frozen=True)
@@ -67,7 +72,55 @@ class Part:
         return self.posterior.mean() if kind == "mean" else self.posterior.mode()
 
 
-def part_of(block: Block, statistics: Statistics, concentration: object) -> Part:
+@dataclass(frozen=True)
+class Posterior:
+    """All that is known of the parameters: the label model, and a part for each block that is informative."""
+
+    classes: tuple[Hashable, ...]
+    labels: LabelModel
+    parts: tuple[Part, ...]
+
+    @property
+    def is_proper(self) -> bool:
+        """Whether draws exist; not so under a concentration of 0 with a value that a label has not met."""
+        return self.labels.is_proper and all(part.posterior.is_proper for part in self.parts)
+
+    def log_joint(self, encoded: Sequence[Encoded], n_rows: int) -> Array:
+        """Return log p(y, x given the training data), the exact predictive: (row, label)."""
+        result = np.tile(self.labels.log_prob(), (n_rows, 1))
+        for part, arrays in zip(self.parts, encoded, strict=True):
+            result += part.score(arrays)
+        return result
+
+    def log_joint_plug_in(self, encoded: Sequence[Encoded], n_rows: int, kind: str) -> Array:
+        """Return log p(y, x given θ̂) for a point estimate: (row, label)."""
+        with np.errstate(divide="ignore"):  # a label without rows has maximum-likelihood probability 0
+            result = np.tile(np.log(self.labels.estimate(kind)), (n_rows, 1))
+        for part, arrays in zip(self.parts, encoded, strict=True):
+            result += part.log_likelihood(part.estimate(kind), arrays)
+        return result
+
+    def draw(self, rng: np.random.Generator, size: tuple[int, ...]) -> tuple[Array, list[Parameters]]:
+        """Return exact draws of the label probabilities, (*size, label), and of the parameters of every part."""
+        return self.labels.draw(rng, size)["prob"], [part.posterior.draw(rng, size) for part in self.parts]
+
+    def log_evidence(self) -> float:
+        """Return log p(X, y) of the training rows under the priors, in nats."""
+        return self.labels.log_evidence() + float(sum(part.log_evidence().sum() for part in self.parts))
+
+
+def posterior_of(summary: Summary, concentration: object, label_concentration: object, label_prob: object) -> Posterior:
+    """Return the posterior that a summary of rows and the priors give."""
+    parts = (
+        _part_of(block, statistics, concentration)
+        for block, statistics in zip(summary.blocks, summary.statistics, strict=True)
+        if block.family.is_informative(statistics).any()
+    )
+    labels = label_model(summary.label_counts, summary.classes, label_concentration, label_prob)
+    return Posterior(summary.classes, labels, tuple(parts))
+
+
+def _part_of(block: Block, statistics: Statistics, concentration: object) -> Part:
     """Return the part of a block, its prior resolved and set in the posterior's shape."""
     family = block.family
     is_informative = family.is_informative(statistics)
