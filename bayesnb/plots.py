@@ -27,8 +27,10 @@ def plot_routes(exact: xr.DataTree, sampled: xr.DataTree, variable: str, ax: Any
     matplotlib Axes
     """
     ax = _axes(ax)
-    for colour, label in zip(_cycle(exact["posterior"]["label"].size), exact["posterior"]["label"].values, strict=True):
-        line, filled = (tree["posterior"][variable].sel(label=label).values.ravel() for tree in (exact, sampled))
+    lines, fillings = (tree["posterior"].to_dataset()[variable] for tree in (exact, sampled))
+    labels = lines["label"].values
+    for colour, label in zip(_cycle(len(labels)), labels, strict=True):
+        line, filled = (values.sel(label=label).to_numpy().ravel() for values in (lines, fillings))
         edges = np.linspace(np.quantile(line, 0.0005), np.quantile(line, 0.9995), 41)
         ax.hist(filled, edges, density=True, color=colour, alpha=0.3)
         height, _ = np.histogram(line, edges, density=True)
