@@ -211,14 +211,19 @@ def log_rising(a: Array, n: float | Array) -> Array:
             return np.log(a)
         if (n == -1).all():
             return -np.log(a - 1)
+    a = np.where(n == 0, 1.0, a)  # Γ(0) is infinite, but nothing more rises by nothing
     large = np.minimum(a, a + n) > STIRLING_FROM
     if not large.any():
         return gammaln(a + n) - gammaln(a)
-    safe = np.where(large, a, 1e3)
-    top = np.where(large, a + n, 1e3)
-    stirling = (safe - 0.5) * np.log1p((top - safe) / safe) + (top - safe) * (np.log(top) - 1)
-    stirling += _stirling_tail(top) - _stirling_tail(safe)
-    return np.where(large, stirling, gammaln(a + n) - gammaln(a))
+    return np.where(
+        large, _stirling_rising(np.where(large, a, 1e3), np.where(large, n, 0.0)), gammaln(a + n) - gammaln(a)
+    )
+
+
+def _stirling_rising(a: Array, n: Array) -> Array:
+    """lnΓ(a + n) − lnΓ(a) where both are large; a + n is never taken back from a, which would round n away."""
+    tails = _stirling_tail(a + n) - _stirling_tail(a)
+    return (a - 0.5) * np.log1p(n / a) + n * (np.log(a + n) - 1) + tails
 
 
 def _stirling_tail(z: Array) -> Array:

@@ -201,6 +201,7 @@ def _count_and_mean(
         count = np.broadcast_to(np.bincount(y, weight, n_labels)[:, None], (n_labels, x.shape[1])).astype(float)
     else:
         count = sum_by_label(observed, y, n_labels, weight)
+        x = x * observed
     return count, _quotient(sum_by_label(x, y, n_labels, weight), count)
 
 
