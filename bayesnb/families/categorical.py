@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import polygamma
 
-from bayesnb.families.base import Array, Family, Statistics, log_rising, only
+from bayesnb.families.base import Array, Family, Statistics, log_rising, observe_counts, only
 from bayesnb.priors import Dirichlet, Parameters, concentration_vector
 
 
@@ -95,6 +95,11 @@ class Categorical(Family):
 
     def maximum_likelihood(self, statistics: CategoricalStatistics) -> Parameters:
         return Dirichlet(statistics.counts).mean()
+
+    def observe(
+        self, stem: str, parameters: Parameters, statistics: CategoricalStatistics, dims: tuple[str, ...]
+    ) -> None:
+        observe_counts(f"{stem}_count", parameters["prob"], statistics.counts, dims)
 
     def score(self, posterior: Any, x: Any, observed: Array | None = None) -> Array:
         return self.cgf(posterior, x, observed=observed)
