@@ -121,6 +121,14 @@ class Family(ABC):
     def maximum_likelihood(self, statistics: Any) -> Parameters:
         """Return the maximum-likelihood estimates; nan where there is none."""
 
+    @abstractmethod
+    def observe(self, stem: str, parameters: Parameters, statistics: Any, dims: tuple[str, ...]) -> None:
+        """Observe the statistics of one feature, (label,) or (label, level), in the PyMC model on the stack.
+
+        ``parameters`` are the model's own variables, with the dimensions ``dims``. As a function of them, the
+        likelihood is that of the rows, up to a constant factor.
+        """
+
     def score(self, posterior: Any, x: Any, observed: Array | None = None, weights: Array | None = None) -> Array:
         """Return the log predictive summed over the features: (row, label).
 
@@ -177,6 +185,21 @@ def matmul_log(x: Any, log_table: Array) -> Array:
     score = np.asarray(x @ np.where(possible, log_table, 0.0).T)
     score[np.asarray(x @ (~possible).T.astype(float)) > 0] = -np.inf
     return score
+
+
+def observe_counts(name: str, prob: Any, counts: Array, dims: tuple[str, ...]) -> None:
+    """Observe counts, (..., level), of values with probabilities of the same shape in the PyMC model on the stack."""
+    import pymc as pm
+
+    if is_whole(counts):
+        pm.Multinomial(name, counts.sum(-1).astype(int), prob, observed=counts.astype(int), dims=dims)
+    else:  # fractional weights
+        pm.Potential(name, (counts * pm.math.log(prob)).sum())
+
+
+def is_whole(counts: Array) -> bool:
+    """Whether all counts are whole numbers, as PyMC's discrete distributions need them."""
+    return bool((counts == np.floor(counts)).all())
 
 
 def laid_out(
