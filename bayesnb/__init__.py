@@ -11,6 +11,7 @@ _ROOMS = {
     **dict.fromkeys(("Bernoulli", "Categorical", "Gaussian", "Multinomial", "Poisson"), "families"),
     **dict.fromkeys(("Beta", "Dirichlet", "Gamma", "NormalInverseGamma"), "priors"),
 }
+_MODULES = ("datasets", "plots")
 
 __all__ = [
     "Bernoulli",
@@ -24,6 +25,8 @@ __all__ = [
     "NormalInverseGamma",
     "OverconfidenceWarning",
     "Poisson",
+    "datasets",
+    "plots",
 ]
 __version__ = "0.1.0"
 
@@ -32,6 +35,8 @@ def __getattr__(name: str) -> Any:
     """Import a public name when it is first asked for, so that ``import bayesnb`` is light."""
     if name in _ROOMS:
         return getattr(importlib.import_module(f"bayesnb.{_ROOMS[name]}"), name)
+    if name in _MODULES:
+        return importlib.import_module(f"bayesnb.{name}")
     raise AttributeError(f"module 'bayesnb' has no attribute {name!r}")
 
 

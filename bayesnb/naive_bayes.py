@@ -71,7 +71,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
     >>> table = pd.DataFrame({"colour": ["red", "red", "green", "green", "green"]})
     >>> model = NaiveBayes().fit(table, ["A", "A", "A", "B", "B"])
     >>> model.predict_proba(table.iloc[:1]).round(4)
-    array([[0.7742, 0.2258]])
+    array([[0.7619, 0.2381]])
     """
 
     def __init__(
