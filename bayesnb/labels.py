@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import polygamma
 
 from bayesnb.blocks import shown
 from bayesnb.families.base import Array, log_rising, observe_counts
@@ -43,6 +44,16 @@ class LabelModel:
         own = (y[:, None] == np.arange(len(self.counts))) * weight[:, None]
         concentration = self.posterior.concentration - own
         return np.log(concentration / concentration.sum(1, keepdims=True))
+
+    def cumulants(self) -> Array:
+        """Return four cumulants of each log label probability over the posterior, (4, label).
+
+        The part that all labels have in common, which cancels in the difference of any two, is left out: so the labels
+        are independent (section 5 of the mathematics). Known probabilities have a mean only.
+        """
+        if self.posterior is None:
+            return np.stack([np.log(self.known), *np.zeros((3, len(self.known)))])
+        return polygamma(np.arange(4)[:, None], self.posterior.concentration)
 
     def log_evidence(self) -> float:
         """Return the log probability of the labels themselves."""
