@@ -8,6 +8,7 @@ from typing import Any
 _ROOMS = {
     "NaiveBayes": "naive_bayes",
     **dict.fromkeys(("Bernoulli", "Categorical", "Gaussian", "Multinomial", "Poisson"), "families"),
+    "verify_equivalence": "equivalence",
     **dict.fromkeys(("Beta", "Dirichlet", "Gamma", "NormalInverseGamma"), "priors"),
 }
 
@@ -22,6 +23,7 @@ __all__ = [
     "NaiveBayes",
     "NormalInverseGamma",
     "Poisson",
+    "verify_equivalence",
 ]
 __version__ = "0.1.0"
 
