@@ -8,9 +8,10 @@ from typing import Any
 _ROOMS = {
     "NaiveBayes": "naive_bayes",
     **dict.fromkeys(("Bernoulli", "Categorical", "Gaussian", "Multinomial", "Poisson"), "families"),
-    "verify_equivalence": "equivalence",
     **dict.fromkeys(("Beta", "Dirichlet", "Gamma", "NormalInverseGamma"), "priors"),
+    "verify_equivalence": "equivalence",
 }
+_MODULES = ("datasets", "plots")
 
 __all__ = [
     "Bernoulli",
@@ -23,6 +24,8 @@ __all__ = [
     "NaiveBayes",
     "NormalInverseGamma",
     "Poisson",
+    "datasets",
+    "plots",
     "verify_equivalence",
 ]
 __version__ = "0.1.0"
@@ -32,6 +35,8 @@ def __getattr__(name: str) -> Any:
     """Import a public name when it is first asked for, so that ``import bayesnb`` is light."""
     if name in _ROOMS:
         return getattr(importlib.import_module(f"bayesnb.{_ROOMS[name]}"), name)
+    if name in _MODULES:
+        return importlib.import_module(f"bayesnb.{name}")
     raise AttributeError(f"module 'bayesnb' has no attribute {name!r}")
 
 

@@ -7,7 +7,7 @@ of a constrained maximum, a predictive probability by the evidence with and with
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm, prod
@@ -53,11 +53,12 @@ def counts_of(posterior: Posterior) -> Iterator[Counts]:
         yield _counts("label_prob", posterior.labels.counts[None], posterior.labels.prior.concentration[None])
     for variable in layout_of(posterior).variables:
         part = posterior.parts[variable.part]
+        statistics: Any = part.statistics
         if isinstance(part.prior, Dirichlet):
-            yield _counts(variable.name, part.statistics.counts, part.prior.concentration)
+            yield _counts(variable.name, statistics.counts, part.prior.concentration)
         elif isinstance(part.prior, Beta):
             column = variable.position
-            ones_and_zeros = zip(part.statistics.ones[:, column], part.statistics.zeros[:, column], strict=True)
+            ones_and_zeros = zip(statistics.ones[:, column], statistics.zeros[:, column], strict=True)
             pairs = zip(part.prior.a[:, column], part.prior.b[:, column], strict=True)
             yield _counts(variable.name, ones_and_zeros, pairs)
 
@@ -226,4 +227,9 @@ def limit_gap(counts: Sequence[int]) -> Fraction:
     return excess
 
 
-GAPS = {MEAN: mean_gap, MODE: mode_gap, PREDICTIVE: predictive_gap, UNITY: unity_gap}
+GAPS: dict[Claim, Callable[[Sequence[int], Rationals], Fraction | float]] = {
+    MEAN: mean_gap,
+    MODE: mode_gap,
+    PREDICTIVE: predictive_gap,
+    UNITY: unity_gap,
+}
