@@ -17,6 +17,7 @@ from bayesnb.families.base import (
     log_positive,
     log_rising,
     matmul_log,
+    observe_counts,
     sum_by_label,
     weighted,
 )
@@ -112,6 +113,11 @@ class Multinomial(Family):
 
     def maximum_likelihood(self, statistics: MultinomialStatistics) -> Parameters:
         return Dirichlet(statistics.counts).mean()
+
+    def observe(
+        self, stem: str, parameters: Parameters, statistics: MultinomialStatistics, dims: tuple[str, ...]
+    ) -> None:
+        observe_counts(f"{stem}_count", parameters["prob"], statistics.counts, dims)
 
     def score(self, posterior: Any, x: Any, observed: Array | None = None, weights: Array | None = None) -> Array:
         return weighted(self.cgf(posterior, x, observed=observed), weights)
