@@ -10,6 +10,7 @@ _ROOMS = {
     "OverconfidenceWarning": "calibration",
     **dict.fromkeys(("Bernoulli", "Categorical", "Gaussian", "Multinomial", "Poisson"), "families"),
     **dict.fromkeys(("Beta", "Dirichlet", "Gamma", "NormalInverseGamma"), "priors"),
+    "verify_equivalence": "equivalence",
 }
 _MODULES = ("datasets", "plots")
 
@@ -27,6 +28,7 @@ __all__ = [
     "Poisson",
     "datasets",
     "plots",
+    "verify_equivalence",
 ]
 __version__ = "0.1.0"
 

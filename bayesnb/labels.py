@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import polygamma
 
 from bayesnb.blocks import shown
-from bayesnb.families.base import Array, log_rising
+from bayesnb.families.base import Array, log_rising, observe_counts
 from bayesnb.priors import Dirichlet, Parameters, concentration_vector
 
 
@@ -69,6 +69,17 @@ class LabelModel:
         if kind == "mle":
             return Dirichlet(self.counts).mean()["prob"]
         return (self.posterior.mean() if kind == "mean" else self.posterior.mode())["prob"]
+
+    def declare(self) -> Any:
+        """Declare ``label_prob`` and its observed counts in the PyMC model on the stack."""
+        import pymc as pm
+
+        if self.prior is None:
+            prob = pm.Deterministic("label_prob", pm.math.constant(self.known), dims="label")
+        else:
+            prob = self.prior.declare("label", ("label",))["prob"]
+        observe_counts("label_count", prob, self.counts, ("label",))
+        return prob
 
     def draw(self, rng: np.random.Generator, size: tuple[int, ...]) -> Parameters:
         """Return draws of the label probabilities, (*size, label)."""

@@ -310,6 +310,83 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         label_prob, parameters = self._posterior.draw(np.random.default_rng(random_seed), size)
         return xr.DataTree.from_dict({"posterior": layout.dataset(label_prob, parameters, ("chain", "draw"))})
 
+    def sample(
+        self,
+        draws: int = 1000,
+        tune: int = 1000,
+        chains: int = 4,
+        random_seed: Any = None,
+        progressbar: bool = True,  # noqa: FBT001, FBT002  pymc.sample's own
+        *,
+        nuts_sampler: str = "nutpie",
+        **options: Any,
+    ) -> xr.DataTree:
+        """Return draws from the posterior by NUTS, from the generative model and without the closed form.
+
+        The model has the size of the statistics: a billion rows cost as much as a thousand.
+
+        Parameters
+        ----------
+        draws, tune : int
+            How many draws of each chain to keep, after how many to adapt to the posterior.
+        chains : int
+        random_seed : int, Generator or None
+        progressbar : bool
+        nuts_sampler : {"nutpie", "pymc", "numpyro", "blackjax"}
+            Who runs NUTS; none but the one named. "nutpie" is the fastest and needs no compiler.
+        **options
+            Further arguments of ``pymc.sample``.
+
+        Returns
+        -------
+        xarray.DataTree
+            Group ``posterior``: the same variables, dims and coords as from ``draw``. Group ``sample_stats``.
+
+        Raises
+        ------
+        ValueError
+            If the posterior is improper, as for ``draw``, or a prior is.
+        """
+        from bayesnb.sampling import sample
+
+        check_is_fitted(self, "statistics_")
+        self._check_proper()
+        return sample(
+            self._posterior,
+            draws=draws,
+            tune=tune,
+            chains=chains,
+            random_seed=random_seed,
+            progressbar=progressbar,
+            nuts_sampler=nuts_sampler,
+            **options,
+        )
+
+    def to_pymc(self, likelihood: Literal["statistics"] = "statistics") -> Any:
+        """Return the generative model as a PyMC model, to read, to change and to build on.
+
+        Parameters
+        ----------
+        likelihood : {"statistics"}
+            What is observed: the sufficient statistics, so that the model's size does not depend on the rows.
+
+        Returns
+        -------
+        pymc.Model
+            Variables, dims and coords have the names that ``draw`` and ``sample`` give them.
+
+        Raises
+        ------
+        ValueError
+            If a prior is improper (a concentration of 0), which PyMC has no distribution for.
+        """
+        from bayesnb.generative import statistics_model
+
+        check_is_fitted(self, "statistics_")
+        if likelihood != "statistics":
+            raise ValueError(f'likelihood must be "statistics", not {likelihood!r}.')
+        return statistics_model(self._posterior)
+
     def _check_proper(self) -> None:
         if not self._posterior.is_proper:
             raise ValueError(
