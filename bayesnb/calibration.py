@@ -80,7 +80,7 @@ def _reliability(predicted: Array, y: Array, weight: Array, prob: float) -> xr.D
     return xr.Dataset(
         {name: ("bin", values) for name, values in columns.items()},
         {"bin": np.arange(N_BINS), "above": ("bin", edges[:-1]), "below": ("bin", edges[1:])},
-        {"interval": "eti", "prob": prob, "method": "Beta(1 + right, 1 + wrong)", "bins": "equal width"},
+        {"interval": "eti", "interval_prob": prob, "method": "Beta(1 + right, 1 + wrong)", "bins": "equal width"},
     )
 
 
