@@ -161,7 +161,7 @@ class Family(ABC):
 
         The r-th of a weighted term is w^r times its own; those of independent terms add.
         """
-        powers = np.ones((4, 1)) if weights is None else weights ** ORDERS
+        powers = np.ones((4, 1)) if weights is None else weights**ORDERS
 
         def block(x: Any, seen: Array | None) -> Array:
             values = self.cumulants(posterior, x, seen)

@@ -125,7 +125,8 @@ class Bernoulli(Family):
 
     def score(self, posterior: Any, x: Any, observed: Array | None = None, weights: Array | None = None) -> Array:
         total = posterior.a + posterior.b
-        log_one, log_zero = (weighted(np.log(a / total), weights) for a in (posterior.a, posterior.b))
+        with np.errstate(divide="ignore"):  # the logarithm of an impossible value is -inf, and meant
+            log_one, log_zero = (weighted(np.log(a / total), weights) for a in (posterior.a, posterior.b))
         if sparse.issparse(x):
             return _sparse_score(x, log_one, log_zero)
 
