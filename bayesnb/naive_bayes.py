@@ -11,10 +11,11 @@ from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from bayesnb import engines
 from bayesnb.blocks import Encoded, Unseen, encode, in_order, shown
 from bayesnb.families import Categorical
 from bayesnb.families.base import Array
-from bayesnb.frame import Table, read_labels, read_table, read_weights
+from bayesnb.frame import Column, Table, read_labels, read_table, read_weights, take_named
 from bayesnb.posterior import Part, posterior_of
 from bayesnb.summary import Summary
 from bayesnb.tree import Layout, coordinate, layout_of
@@ -124,21 +125,31 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
 
     def _learn(self, X: Any, y: Any, sample_weight: Any, classes: Any, start: Summary | None) -> Self:
         self._check_parameters()
+        if engines.is_lazy(X):
+            rows = engines.read_rows(X, y, sample_weight)
+            start = self._start(rows.table, rows.labels, classes, start)
+            self._set(engines.met(start, rows, self.unseen))
+            return self
+        X, y, sample_weight = take_named(X, y, sample_weight)
         table = read_table(X)
         labels = read_labels(y, table.n_rows)
         weight = None if sample_weight is None else read_weights(sample_weight, table.n_rows)
         if weight is not None and not weight.all():
             kept = weight > 0
             table, labels, weight = table.take(kept), labels.take(kept), weight[kept]
+        self._set(self._start(table, labels, classes, start).met(table, labels, weight, self.unseen))
+        return self
+
+    def _start(self, table: Table, labels: Column, classes: Any, start: Summary | None) -> Summary:
+        """The summary that further rows are added to, with room for their labels."""
         declared = [*(classes if classes is not None else ()), *(labels.levels or ())]
         if start is None:
             if not declared:
                 declared = np.unique(labels.values).tolist() if labels.kind != "mixed" else list(labels.values)
             start = Summary.empty(table, self.families, in_order(set(declared)))
-        if table.n_rows == 0 and not start.label_counts.any():
+        if len(labels.values) == 0 and not start.label_counts.any():
             raise ValueError("There is no row to learn from: X is empty, or every sample_weight is 0.")
-        self._set(start.with_classes(declared).met(table, labels, weight, self.unseen))
-        return self
+        return start.with_classes(declared)
 
     def _check_parameters(self) -> None:
         if self.unseen not in ("error", "ignore"):

@@ -66,20 +66,17 @@ class Summary:
         wide = self.with_levels(
             tuple(with_levels_of(block, table, self.positions(table, block)[0]) for block in self.blocks)
         )
-        codes = code_by_value(labels.values, self.classes)
-        if (codes < 0).any():
-            row = int(np.argmax(codes < 0))
-            raise ValueError(
-                f"The label {labels.values[row]!r} in row {row} is not among {shown(self.classes)}: "
-                "name all the labels with partial_fit(…, classes=…)."
-            )
-        y = codes.astype(np.min_scalar_type(len(self.classes)))
-        counts = np.bincount(y, weight, len(self.classes))
+        y = label_codes(labels, self.classes)
         new = (
-            old + _statistics(block, part, y, len(self.classes), weight)
-            for old, block, part in zip(wide.statistics, wide.blocks, wide.encoded(table, unseen), strict=True)
+            _statistics(block, part, y, len(self.classes), weight)
+            for block, part in zip(wide.blocks, wide.encoded(table, unseen), strict=True)
         )
-        return replace(wide, label_counts=wide.label_counts + counts, statistics=tuple(new))
+        return wide.plus(np.bincount(y, weight, len(self.classes)), new)
+
+    def plus(self, label_counts: Array, statistics: Iterable[Statistics]) -> Self:
+        """Return the summary with the counts and statistics of further rows, of the same labels and levels."""
+        total = (old + new for old, new in zip(self.statistics, statistics, strict=True))
+        return replace(self, label_counts=self.label_counts + label_counts, statistics=tuple(total))
 
     def with_classes(self, classes: Iterable[Hashable]) -> Self:
         """Return the summary with room for further labels."""
@@ -105,6 +102,24 @@ class Summary:
             for old, block, new in zip(self.statistics, self.blocks, blocks, strict=True)
         )
         return replace(self, blocks=blocks, statistics=tuple(statistics))
+
+
+def label_codes(labels: Column, classes: tuple[Hashable, ...]) -> Array:
+    """Return the position of each label among the classes, in the smallest unsigned type: (row,).
+
+    Raises
+    ------
+    ValueError
+        If a label is none of them.
+    """
+    codes = code_by_value(labels.values, classes)
+    if (codes < 0).any():
+        row = int(np.argmax(codes < 0))
+        raise ValueError(
+            f"The label {labels.values[row]!r} in row {row} is not among {shown(classes)}: "
+            "name all the labels with partial_fit(…, classes=…)."
+        )
+    return codes.astype(np.min_scalar_type(len(classes)))
 
 
 def _statistics(block: Block, encoded: Encoded, y: Array, n_labels: int, weight: Array | None) -> Statistics:

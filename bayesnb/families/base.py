@@ -49,6 +49,10 @@ class Statistics:
         """Apply one function to every array: an index, a broadcast, a reordering."""
         return self._combine(function)
 
+    def beside(self, *others: Self) -> Self:
+        """Return the statistics of several features together, side by side on the last axis."""
+        return type(self)(*(np.concatenate([getattr(s, f.name) for s in (self, *others)], -1) for f in fields(self)))
+
     @property
     def log_base(self) -> Array | float:
         """Σ log h(x) of the rows, the part of the likelihood that no parameter touches."""
