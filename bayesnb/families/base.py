@@ -118,9 +118,19 @@ class Family(ABC):
     def maximum_likelihood(self, statistics: Any) -> Parameters:
         """Return the maximum-likelihood estimates; nan where there is none."""
 
-    def score(self, posterior: Any, x: Any, observed: Array | None = None) -> Array:
-        """Return the log predictive summed over the features: (row, label)."""
-        return blocked(lambda x, seen: self.cgf(posterior, x, observed=seen).sum(-1), x, observed)
+    def score(self, posterior: Any, x: Any, observed: Array | None = None, weights: Array | None = None) -> Array:
+        """Return the log predictive summed over the features: (row, label).
+
+        With ``weights``, (feature,) or (1,) for a family without a feature axis, each feature's counts so many times.
+        """
+        return blocked(lambda x, seen: weighted(self.cgf(posterior, x, observed=seen), weights).sum(-1), x, observed)
+
+
+def weighted(values: Array, weights: Array | None) -> Array:
+    """Return values times the weight of their feature, the last axis; a weight of 0 drops even an infinite one."""
+    if weights is None:
+        return values
+    return np.multiply(values, weights, out=np.zeros(values.shape), where=weights > 0)
 
 
 def blocked(function: Callable[[Any, Array | None], Array], x: Any, observed: Array | None) -> Array:
