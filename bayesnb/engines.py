@@ -12,17 +12,17 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from bayesnb.blocks import Block, Unseen, encode, shown, with_levels_of
+from bayesnb.blocks import Block, Unseen, encode, with_levels_of
 from bayesnb.families import Categorical, Gaussian, Multinomial, Poisson
 from bayesnb.families.base import Array, Statistics
 from bayesnb.families.gaussian import GaussianStatistics
 from bayesnb.families.multinomial import MultinomialStatistics
-from bayesnb.frame import Column, Table, check_names, column_of_series, read_table
+from bayesnb.frame import Column, Table, check_names, column_of_series
 from bayesnb.summary import Summary, label_codes
 
 DIGITS_KEPT = 1e4  # a shift further than √1e4 standard deviations from the mean would cost over four of sixteen digits
@@ -94,9 +94,11 @@ def scan(X: Any) -> nw.LazyFrame[Any]:
     """
     if not isinstance(X, str | Path):
         return nw.from_native(X)
-    engine = next((name for name in ("duckdb", "polars") if find_spec(name)), None)
-    if engine is None:
-        raise ImportError("Reading a file where it lies needs DuckDB or Polars: pip install 'bayesnb[duckdb]'.")
+    if not find_spec("polars") and not find_spec("duckdb"):
+        raise ImportError(
+            "Reading a file where it lies needs Polars or DuckDB: pip install 'bayesnb[polars]' or 'bayesnb[duckdb]'."
+        )
+    engine: Literal["polars", "duckdb"] = "polars" if find_spec("polars") else "duckdb"  # Polars keeps an Enum's levels
     path = str(X)
     if path.endswith(".parquet"):
         return nw.scan_parquet(path, backend=engine)
@@ -136,16 +138,24 @@ def read_rows(X: Any, y: Any, sample_weight: Any) -> LazyRows:
 
 
 def _empty_table(features: nw.LazyFrame[Any]) -> Table:
-    head = collect(features.head(0))
-    for name, dtype in head.schema.items():
+    """The names and types of the columns, as a table without rows."""
+    schema, head = features.collect_schema(), collect(features.head(0))
+    for name, dtype in schema.items():
         if dtype in (nw.Object, nw.Unknown):
             raise ValueError(f"Column {name!r} has no type in its engine: cast it to text, a number or a boolean.")
-    return read_table(head.to_native())
+
+    def read(position: int) -> Column:
+        name, dtype = list(schema.items())[position]
+        if isinstance(dtype, nw.Enum):
+            return Column(np.zeros(0, dtype=object), levels=dtype.categories, kind="text")
+        return column_of_series(head[name], name)
+
+    return Table(tuple(schema), 0, read, is_named=True)
 
 
 def _check_weights(frame: nw.LazyFrame[Any], name: str) -> None:
     weight = nw.col(name).cast(nw.Float64)
-    is_bad = weight.is_null() | weight.is_nan() | (weight < 0) | (weight == float("inf"))
+    is_bad = weight.is_null() | ~weight.is_finite() | (weight < 0)
     bad = collect(frame.filter(is_bad).select(name).head(1))
     if len(bad):
         value = bad[name].to_list()[0]
@@ -160,7 +170,9 @@ def met(summary: Summary, rows: LazyRows, unseen: Unseen) -> Summary:
     ValueError
         If a value does not fit its family, naming the column, the value and the label.
     """
-    read = [_read(rows, block, summary.positions(rows.table, block), summary.classes, unseen) for block in summary.blocks]
+    read = [
+        _read(rows, block, summary.positions(rows.table, block), summary.classes, unseen) for block in summary.blocks
+    ]
     counts = np.bincount(label_codes(rows.labels, summary.classes), rows.by_label.count, len(summary.classes))
     return summary.with_levels(tuple(block for block, _ in read)).plus(counts, (statistics for _, statistics in read))
 
@@ -188,14 +200,12 @@ def _statistics(block: Block, counted: Counted, classes: tuple[Any, ...], unseen
     return block.family.statistics(encoded.x, y, len(classes), counted.count, encoded.observed)
 
 
-def _side_by_side(statistics: Iterable[Statistics]) -> Statistics:
+def _side_by_side(statistics: Iterable[Any]) -> Any:
     first, *others = statistics
     return first.beside(*others)
 
 
-def _documents(
-    rows: LazyRows, block: Block, names: Sequence[str], classes: tuple[Any, ...]
-) -> MultinomialStatistics:
+def _documents(rows: LazyRows, block: Block, names: Sequence[str], classes: tuple[Any, ...]) -> MultinomialStatistics:
     """Counts of terms and Σ ln(n!/∏ n_v!): both follow from how often each count and each length is met."""
     as_counts = replace(block, family=Poisson())
     whole = rows.without_missing(names)
@@ -221,7 +231,9 @@ def _moments(rows: LazyRows, names: Sequence[str], classes: tuple[Any, ...]) -> 
     far = ~(statistics.count * statistics.mean**2 <= DIGITS_KEPT * statistics.squares_about_mean).all(0)
     if not far.any():
         return statistics
-    about_mean = _sums(rows, [name for name, is_far in zip(names, far, strict=True) if is_far], classes, statistics.mean[:, far])
+    about_mean = _sums(
+        rows, [name for name, is_far in zip(names, far, strict=True) if is_far], classes, statistics.mean[:, far]
+    )
     order = np.argsort(np.concatenate([np.flatnonzero(~far), np.flatnonzero(far)]))
     return statistics.map(lambda array: array[:, ~far]).beside(about_mean).map(lambda array: array[:, order])
 
@@ -245,9 +257,12 @@ def _sums(rows: LazyRows, names: Sequence[str], classes: tuple[Any, ...], shift:
 
 
 def _number(name: str) -> nw.Expr:
-    """A column as floats, null where it is NaN."""
+    """A column as floats, null where it is NaN.
+
+    DuckDB 2.0 folds isnan() to false on a Parquet column whose least and greatest values are no NaN: so not by is_nan.
+    """
     value = nw.col(name).cast(nw.Float64)
-    return nw.when(~value.is_nan()).then(value)
+    return nw.when(value.is_finite() | (value.abs() == float("inf"))).then(value)
 
 
 def _of_label(column: str, classes: tuple[Any, ...], values: Array) -> nw.Expr:
