@@ -10,6 +10,7 @@ _ROOMS = {
     **dict.fromkeys(("Bernoulli", "Categorical", "Gaussian", "Multinomial", "Poisson"), "families"),
     **dict.fromkeys(("Beta", "Dirichlet", "Gamma", "NormalInverseGamma"), "priors"),
 }
+_MODULES = ("datasets", "plots")
 
 __all__ = [
     "Bernoulli",
@@ -22,6 +23,8 @@ __all__ = [
     "NaiveBayes",
     "NormalInverseGamma",
     "Poisson",
+    "datasets",
+    "plots",
 ]
 __version__ = "0.1.0"
 
@@ -30,6 +33,8 @@ def __getattr__(name: str) -> Any:
     """Import a public name when it is first asked for, so that ``import bayesnb`` is light."""
     if name in _ROOMS:
         return getattr(importlib.import_module(f"bayesnb.{_ROOMS[name]}"), name)
+    if name in _MODULES:
+        return importlib.import_module(f"bayesnb.{name}")
     raise AttributeError(f"module 'bayesnb' has no attribute {name!r}")
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from bayesnb import conjugacy
 from bayesnb.blocks import Block, Encoded
-from bayesnb.families.base import Array, Statistics, weighted
+from bayesnb.families.base import BLOCK_CELLS, Array, Statistics, weighted
 from bayesnb.labels import LabelModel, label_model
 from bayesnb.priors import Parameters, Prior
 from bayesnb.summary import Summary
@@ -130,6 +130,12 @@ class Posterior:
         """Whether draws exist; not so under a concentration of 0 with a value that a label has not met."""
         return self.labels.is_proper and all(part.posterior.is_proper for part in self.parts)
 
+    @property
+    def has_proper_prior(self) -> bool:
+        """Whether no concentration is 0, so that whatever rows are left out, the posterior stays proper."""
+        prior = self.labels.prior
+        return (prior is None or prior.is_proper) and all(part.prior.is_proper for part in self.parts)
+
     def log_joint(self, encoded: Sequence[Encoded], n_rows: int) -> Array:
         """Return log p(y given the training data) + Σ_j w_j log p(x_j given y and it): (row, label).
 
@@ -138,6 +144,19 @@ class Posterior:
         result = np.tile(self.labels.log_prob(), (n_rows, 1))
         for part, arrays in zip(self.parts, encoded, strict=True):
             result += part.score(arrays)
+        return result
+
+    def log_joint_left_out(self, encoded: Sequence[Encoded], y: Array, weight: Array) -> Array:
+        """Return ``log_joint`` of the training rows, each as if it had not been among them: (row, label).
+
+        A row leaves with its whole weight, and only the statistics of its own label change.
+        """
+        result = self.labels.log_prob_left_out(y, weight)
+        for part, arrays in zip(self.parts, encoded, strict=True):
+            step = max(1, BLOCK_CELLS // (len(self.classes) * part.n_features))
+            for start in range(0, len(y), step):
+                rows = slice(start, start + step)
+                result[rows] += part.leave_one_out(arrays.take(rows), y[rows], weight[rows]).sum(-1)
         return result
 
     def contributions(self, encoded: Sequence[Encoded]) -> Array:

@@ -17,6 +17,7 @@ from bayesnb.priors import Parameters, Prior
 
 Array = NDArray[Any]
 STIRLING_FROM = 100.0  # above it, Stirling's series to z⁻⁵ is exact to rounding (next term 6e-18)
+SAME = 1e-9  # relative difference below which sums are of the same rows: order and batches cost some 1e-12
 BLOCK_CELLS = 1 << 16  # cells of one block of work: its arrays stay in the processor's cache
 
 
@@ -52,6 +53,12 @@ class Statistics:
     def beside(self, *others: Self) -> Self:
         """Return the statistics of several features together, side by side on the last axis."""
         return type(self)(*(np.concatenate([getattr(s, f.name) for s in (self, *others)], -1) for f in fields(self)))
+
+    def agrees_with(self, other: Self) -> bool:
+        """Whether two statistics are the same but for rounding, as those of the same rows in another order are."""
+        return all(
+            np.allclose(getattr(self, f.name), getattr(other, f.name), rtol=SAME, atol=SAME) for f in fields(self)
+        )
 
     @property
     def log_base(self) -> Array | float:
