@@ -241,14 +241,12 @@ def _moments(rows: LazyRows, names: Sequence[str], classes: tuple[Any, ...]) -> 
 def _sums(rows: LazyRows, names: Sequence[str], classes: tuple[Any, ...], shift: Array) -> GaussianStatistics:
     """The three sums of every column in one query, about a shift for each label and column."""
     weight = nw.lit(1.0) if rows.weight is None else nw.col(rows.weight).cast(nw.Float64)
-    columns = {}
+    columns: dict[str, nw.Expr] = {}
     for j, name in enumerate(names):
         gap = _number(name) - _of_label(rows.label, classes, shift[:, j])
         columns |= {f"count{j}": nw.when(~gap.is_null()).then(weight)}
         columns |= {f"total{j}": gap * weight, f"squares{j}": gap * gap * weight}
-    sums = collect(
-        rows.frame.select(label=nw.col(rows.label), **columns).group_by("label").agg(nw.col(*columns).sum())
-    )
+    sums = collect(rows.frame.select(label=nw.col(rows.label), **columns).group_by("label").agg(nw.col(*columns).sum()))
     y = label_codes(column_of_series(sums["label"], rows.label), classes)
     result = {}
     for kind in ("count", "total", "squares"):

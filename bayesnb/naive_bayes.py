@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
 import xarray as xr
 from scipy.special import logsumexp
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from bayesnb import engines
@@ -19,6 +20,7 @@ from bayesnb.explanation import explain
 from bayesnb.families import Categorical
 from bayesnb.families.base import Array
 from bayesnb.frame import Column, Table, read_labels, read_table, read_weights, take_named
+from bayesnb.merging import check_same_parameters, remainder, union
 from bayesnb.posterior import Part, posterior_of
 from bayesnb.same_rows import difference
 from bayesnb.summary import Summary, label_codes
@@ -95,11 +97,14 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : data frame, array or sparse matrix, shape (row, column)
-        y : sequence, shape (row,)
-            Labels of any hashable type; those that a categorical type declares count whether seen or not.
-        sample_weight : sequence, shape (row,), optional
-            A weight of 2 is a repeated row; a row of weight 0 is as if it were not there.
+        X : data frame, array, sparse matrix or path, shape (row, column)
+            A lazy or remote frame (Polars, DuckDB, Dask, PySpark, Ibis) and the path of a Parquet or CSV file are
+            learnt from where they lie, by group-bys: only statistics are fetched.
+        y : sequence, shape (row,), or str
+            Labels of any hashable type; those that a categorical type declares count whether seen or not. Or the name
+            of the column of a frame that holds them.
+        sample_weight : sequence, shape (row,), or str, optional
+            A weight of 2 is a repeated row; a row of weight 0 is as if it were not there. Or a column's name.
 
         Returns
         -------
@@ -130,16 +135,51 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         """
         return self._learn(X, y, sample_weight, classes, start=getattr(self, "statistics_", None))
 
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Take back rows that were learnt from, as a sliding window does.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for ``fit``. The prior, where it is the default, is that of the rows that stay.
+
+        Returns
+        -------
+        NaiveBayes
+            The estimator itself; unchanged if the rows can't be read.
+
+        Raises
+        ------
+        ValueError
+            If the model has not met so many rows of a label, or values of a column.
+        """
+        check_is_fitted(self, "statistics_")
+        emptied = self.statistics_.emptied()
+        forgotten = self._met(lambda _table, _labels: emptied, X, y, sample_weight)
+        self._set(remainder(self.statistics_, forgotten))
+        return self
+
+    def __add__(self, other: NaiveBayes) -> NaiveBayes:
+        """Return a new model of the rows of both, the prior counted once."""
+        check_is_fitted(self, "statistics_")
+        check_is_fitted(other, "statistics_")
+        check_same_parameters(self.get_params(), other.get_params())
+        model = clone(self)
+        model._set(union(self.statistics_, other.statistics_))
+        return model
+
     def _learn(self, X: Any, y: Any, sample_weight: Any, classes: Any, start: Summary | None) -> Self:
         self._check_parameters()
+        self._set(self._met(lambda table, labels: self._start(table, labels, classes, start), X, y, sample_weight))
+        return self
+
+    def _met(self, start: Callable[[Table, Column], Summary], X: Any, y: Any, sample_weight: Any) -> Summary:
+        """The summary that starts from the kind of table and its labels, with the rows of X added."""
         if engines.is_lazy(X):
             rows = engines.read_rows(X, y, sample_weight)
-            start = self._start(rows.table, rows.labels, classes, start)
-            self._set(engines.met(start, rows, self.unseen))
-            return self
+            return engines.met(start(rows.table, rows.labels), rows, self.unseen)
         table, labels, weight = _read_rows(X, y, sample_weight)
-        self._set(self._start(table, labels, classes, start).met(table, labels, weight, self.unseen))
-        return self
+        return start(table, labels).met(table, labels, weight, self.unseen)
 
     def _start(self, table: Table, labels: Column, classes: Any, start: Summary | None) -> Summary:
         """The summary that further rows are added to, with room for their labels."""
