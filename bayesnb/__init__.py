@@ -7,6 +7,7 @@ from typing import Any
 
 _ROOMS = {
     "NaiveBayes": "naive_bayes",
+    "OverconfidenceWarning": "calibration",
     **dict.fromkeys(("Bernoulli", "Categorical", "Gaussian", "Multinomial", "Poisson"), "families"),
     **dict.fromkeys(("Beta", "Dirichlet", "Gamma", "NormalInverseGamma"), "priors"),
     "verify_equivalence": "equivalence",
@@ -23,6 +24,7 @@ __all__ = [
     "Multinomial",
     "NaiveBayes",
     "NormalInverseGamma",
+    "OverconfidenceWarning",
     "Poisson",
     "datasets",
     "plots",
