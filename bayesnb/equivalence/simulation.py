@@ -23,6 +23,7 @@ from bayesnb.families.base import Array
 from bayesnb.naive_bayes import NaiveBayes
 from bayesnb.posterior import Posterior, posterior_of
 from bayesnb.priors import Parameters
+from bayesnb.tree import layout_of
 
 BINS = 20
 DRAWS = 5 * BINS - 1  # so that the 100 possible ranks fill the bins evenly
@@ -33,7 +34,7 @@ Draws = tuple[Array, list[Parameters]]  # label probabilities and the parameters
 
 
 @dataclass(frozen=True)
-class Calibration:
+class Ranks:
     """Ranks of true values among posterior draws, and whether they are uniform.
 
     Parameters
@@ -77,7 +78,7 @@ def simulation_based_calibration(
     n_rows: int = 20,
     route: Literal["draw", "sample"] | Callable[[Posterior, np.random.Generator], Draws] = "draw",
     random_seed: Any = None,
-) -> Calibration:
+) -> Ranks:
     """Return the ranks of simulated truths among posterior draws.
 
     Parameters
@@ -94,7 +95,7 @@ def simulation_based_calibration(
 
     Returns
     -------
-    Calibration
+    Ranks
         ``holds``, ``frame``, ``ranks`` and ``plot()``.
 
     Examples
@@ -121,7 +122,7 @@ def simulation_based_calibration(
         )
         for (name, true), (_, drawn) in values:
             ranks[name].append(_rank(true[0], drawn, rng).ravel())
-    return Calibration({name: np.concatenate(parts) for name, parts in ranks.items()})
+    return Ranks({name: np.concatenate(parts) for name, parts in ranks.items()})
 
 
 def without_rows(posterior: Posterior) -> Posterior:
@@ -170,8 +171,22 @@ def _by_closed_form(posterior: Posterior, rng: np.random.Generator) -> Draws:
 
 
 def _by_sampling(posterior: Posterior, rng: np.random.Generator) -> Draws:
-    """Every fortieth of NUTS's 4 × 1,000 draws, which are then as good as independent."""
-    raise NotImplementedError
+    """Draws by NUTS, of 4 × 1,000 so few that they are as good as independent."""
+    from bayesnb.sampling import sample
+
+    options = {"draws": 1000, "tune": 1000, "chains": 4, "progressbar": False, "nuts_sampler": "nutpie"}
+    tree = sample(posterior, random_seed=rng, **options)
+    sampled = tree["posterior"].dataset.stack(of_all=("chain", "draw")).isel(of_all=slice(None, None, 4000 // DRAWS))
+    sampled = sampled.isel(of_all=slice(DRAWS)).transpose("of_all", "label", ...)
+    parameters: list[Parameters] = [{} for _ in posterior.parts]
+    for variable in layout_of(posterior).variables:
+        values = sampled[variable.name].to_numpy()
+        if variable.position is None:
+            parameters[variable.part][variable.parameter] = values
+        else:
+            parameters[variable.part].setdefault(variable.parameter, []).append(values)
+    stacked = [{name: np.stack(v, -1) if isinstance(v, list) else v for name, v in p.items()} for p in parameters]
+    return sampled["label_prob"].to_numpy(), stacked
 
 
 ROUTES = {"draw": _by_closed_form, "sample": _by_sampling}
