@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ TOLERANCE = 1e-9  # of the size of the log densities
 IDENTITY = Claim(
     "PyMC joint = posterior × constant",
     "PyMC's log density of data and θ, less the closed-form log density of θ given the data,",
-    "one number, the log evidence of the statistics, at every θ tried",
+    "one and the same number",
     "nats",
 )
 
@@ -32,7 +32,7 @@ def identity_check(posterior: Posterior, rng: np.random.Generator) -> Check:
     points = [_point(posterior, rng) for _ in range(N_POINTS)]
     densities = np.array([joint(point) for point in points])
     gaps = densities - [log_density(posterior, point) for point in points]
-    note = f"The number is {gaps.mean():.6g}, at {N_POINTS} θ whose densities spread over {np.ptp(densities):.3g} nats."
+    note = f"It is {gaps.mean():.6g} at {N_POINTS} θ whose own densities spread over {np.ptp(densities):.3g} nats."
     return Check(
         IDENTITY, "all parameters", float(np.ptp(gaps)), TOLERANCE * max(1.0, np.abs(densities).max()), note=note
     )

@@ -65,7 +65,7 @@ class Ranks:
         return bool((self.frame["verdict"] == "holds").all())
 
     def plot(self) -> Any:
-        """Return a matplotlib figure of the rank histograms; bars of a right route stay in the band (99 %, all bars)."""
+        """Return a matplotlib figure of rank histograms; all bars of a right route stay in the band, to 99 %."""
         from bayesnb.equivalence.picture import draw_ranks
 
         return draw_ranks(self.ranks, BINS, SIZE)
