@@ -119,7 +119,8 @@ def _read_frame(frame: nw.DataFrame[Any]) -> Table:
     if repeated:
         raise ValueError(f"Two columns are called {', '.join(map(repr, repeated))}: rename one of them.")
     native = nw.to_native(frame)
-    index = native.index if isinstance(native, pd.DataFrame) and not isinstance(native.index, pd.RangeIndex) else None
+    has_index = isinstance(native, pd.DataFrame) and not native.index.equals(pd.RangeIndex(len(native)))
+    index = native.index if has_index else None
     return Table(
         names, len(frame), lambda j: column_of_series(frame[names[j]], str(names[j])), is_named=True, index=index
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
 import xarray as xr
@@ -11,13 +11,18 @@ from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bayesnb.blocks import Encoded, Unseen, encode, in_order, shown
+from bayesnb.blocks import Encoded, Unseen, code_by_value, encode, in_order, shown
+from bayesnb.evidence import check_comparable, evidence_by_feature
 from bayesnb.families import Categorical
 from bayesnb.families.base import Array
-from bayesnb.frame import Table, read_labels, read_table, read_weights
+from bayesnb.frame import Column, Table, read_labels, read_table, read_weights
 from bayesnb.posterior import Part, posterior_of
+from bayesnb.same_rows import difference
 from bayesnb.summary import Summary
-from bayesnb.tree import Layout, coordinate, layout_of
+from bayesnb.tree import Layout, coordinate, layout_of, row_coordinate
+
+if TYPE_CHECKING:
+    from arviz import ELPDDataLOO
 
 Estimate = Literal["mean", "mode", "mle"]
 
@@ -124,12 +129,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
 
     def _learn(self, X: Any, y: Any, sample_weight: Any, classes: Any, start: Summary | None) -> Self:
         self._check_parameters()
-        table = read_table(X)
-        labels = read_labels(y, table.n_rows)
-        weight = None if sample_weight is None else read_weights(sample_weight, table.n_rows)
-        if weight is not None and not weight.all():
-            kept = weight > 0
-            table, labels, weight = table.take(kept), labels.take(kept), weight[kept]
+        table, labels, weight = _read_rows(X, y, sample_weight)
         declared = [*(classes if classes is not None else ()), *(labels.levels or ())]
         if start is None:
             if not declared:
@@ -325,10 +325,140 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             result[key] = part.posterior
         return result
 
-    def log_evidence(self) -> float:
-        """Return log p(X, y), the joint evidence of all rows under the priors, in nats."""
+    @overload
+    def log_evidence(self) -> float: ...
+
+    @overload
+    def log_evidence(self, by: Literal["feature"]) -> xr.Dataset: ...
+
+    def log_evidence(self, by: Literal["feature"] | None = None) -> float | xr.Dataset:
+        """Return log p(X, y), the joint evidence of all rows under the priors, in nats.
+
+        Parameters
+        ----------
+        by : {"feature"}, optional
+            Take it apart: what the labels have, and what each feature has given the labels; they add up to the whole.
+
+        Returns
+        -------
+        float or xarray.Dataset
+            By feature, the variables ``label_log_evidence`` () and ``feature_log_evidence`` (feature,).
+
+        Examples
+        --------
+        >>> model = NaiveBayes(Categorical()).fit([["r"], ["r"], ["g"]], ["A", "A", "B"])
+        >>> by_feature = model.log_evidence(by="feature")
+        >>> by_feature.feature_log_evidence.round(4).values  # ln(1/3) + ln(1/2): r, r of A; then g of B
+        array([-1.7918])
+        >>> round(model.log_evidence() - float(by_feature.label_log_evidence), 4)
+        -1.7918
+        """
         check_is_fitted(self, "statistics_")
-        return self._posterior.log_evidence()
+        if by not in (None, "feature"):
+            raise ValueError(f'by must be "feature" or None, not {by!r}.')
+        return self._posterior.log_evidence() if by is None else evidence_by_feature(self._posterior)
+
+    def log_bayes_factor(self, other: NaiveBayes) -> float:
+        """Return ln p(X, y given this model) − ln p(X, y given another one), in nats.
+
+        Parameters
+        ----------
+        other : NaiveBayes
+            A model with other priors or families, fitted to the same rows: the evidence of different rows has no
+            ratio. Rows are the same where they give the same counts and sums, whatever their order and batches; more
+            than that, no naive Bayes model can tell.
+
+        Returns
+        -------
+        float
+            Above 0 where the rows speak for this model.
+
+        Raises
+        ------
+        ValueError
+            If the models were fitted to different rows or columns, or one has a density (Gaussian) where the other
+            has a probability.
+
+        Examples
+        --------
+        >>> table, label = [["r"], ["r"], ["g"]], ["A", "A", "B"]
+        >>> laplace = NaiveBayes(Categorical()).fit(table, label)
+        >>> jeffreys = NaiveBayes(Categorical("jeffreys")).fit(table, label)
+        >>> round(jeffreys.log_bayes_factor(laplace), 4)  # of A's two r: ½·¾ against ½·⅔
+        0.1178
+        """
+        check_is_fitted(self, "statistics_")
+        check_is_fitted(other, "statistics_")
+        check_comparable(self._posterior, other._posterior, (self.statistics_, other.statistics_))
+        return self.log_evidence() - other.log_evidence()
+
+    def loo(self, X: Any, y: Any, sample_weight: Any = None, *, joint: bool = False) -> ELPDDataLOO:
+        """Return the exact leave-one-out log predictive of the training rows, as ArviZ's object.
+
+        Each row is predicted by the model without it, in one pass and without a refit: its statistics are taken out of
+        its own label's. ``arviz.compare`` takes the result.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The rows that the model was fitted to, in any order.
+        joint : bool, default False
+            By default log p(label given row, other rows), how well labels are predicted, with the feature weights.
+            True takes log p(row, label given other rows) of the generative model, without feature weights: what
+            PSIS-LOO estimates from draws.
+
+        Returns
+        -------
+        arviz.ELPDDataLOO
+            ``elpd`` is the sum of the pointwise ``elpd_i``, (row,); ``p`` the effective number of parameters.
+
+        Raises
+        ------
+        ValueError
+            If the rows do not give the statistics that the model holds, or a concentration is 0: without the only row
+            that has a value, such a model calls the row impossible.
+
+        Notes
+        -----
+        Equal to refitting without each row under the same prior: defaults that are fixed from the pooled column stay.
+        A row leaves with its whole weight, and counts once in the sum; repeated rows leave one by one.
+
+        Examples
+        --------
+        >>> table = [["r"]] * 3 + [["g"]] + [["r"]] + [["g"]] * 3
+        >>> model = NaiveBayes(Categorical()).fit(table, list("AAAABBBB"))
+        >>> bool(np.isclose(np.exp(model.loo(table, list("AAAABBBB")).elpd_i[0]), 0.590164))
+        True
+        """
+        from bayesnb.loo import elpd
+
+        table, encoded, codes, weight = self._training_rows(X, y, sample_weight)
+        posterior = self._posterior.with_weights(np.ones(len(self._posterior.features))) if joint else self._posterior
+        left_out = posterior.log_joint_left_out(encoded, codes, weight)
+        within = posterior.log_joint(encoded, table.n_rows)
+        if not joint:
+            left_out, within = (values - logsumexp(values, axis=1, keepdims=True) for values in (left_out, within))
+        own = np.arange(table.n_rows), codes
+        return elpd(left_out[own], within[own], row_coordinate(table))
+
+    def _training_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Table, list[Encoded], Array, Array]:
+        """Arrays, label codes and weights of the rows that the model was fitted to, without those of weight 0."""
+        check_is_fitted(self, "statistics_")
+        if not self._posterior.has_proper_prior:
+            raise ValueError(
+                "Leave-one-out needs a proper prior: with a concentration of 0, the only row that has a value is "
+                "impossible without itself. Use a concentration above 0."
+            )
+        table, labels, weight = _read_rows(X, y, sample_weight)
+        gap = difference(self.statistics_, self.statistics_.emptied().met(table, labels, weight, self.unseen))
+        if gap is not None:
+            raise ValueError(
+                f"X, y and sample_weight are not the rows that the model was fitted to: {gap}. Only a training row can "
+                "be left out; score other rows with predict_log_proba."
+            )
+        table, encoded = self._encoded(table)
+        codes = code_by_value(labels.values, self.statistics_.classes)
+        return table, encoded, codes, np.ones(table.n_rows) if weight is None else weight
 
     def describe(self) -> str:
         """Return how the model read each column, and the labels with their counts, as text."""
@@ -345,6 +475,17 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
     def __str__(self) -> str:
         """Return the description once fitted, the constructor call before."""
         return self.describe() if hasattr(self, "statistics_") else repr(self)
+
+
+def _read_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Table, Column, Array | None]:
+    """Rows, labels and weights, without the rows of weight 0."""
+    table = read_table(X)
+    labels = read_labels(y, table.n_rows)
+    if sample_weight is None:
+        return table, labels, None
+    weight = read_weights(sample_weight, table.n_rows)
+    kept = weight > 0
+    return table.take(kept), labels.take(kept), weight[kept]
 
 
 def _line(part: Part) -> str:

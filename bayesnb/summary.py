@@ -38,6 +38,11 @@ class Summary:
         )
         return cls(classes, np.zeros(len(classes)), blocks, tuple(statistics), table.names, table.is_named)
 
+    def emptied(self) -> Self:
+        """Return the summary of no rows, with the same labels, blocks and levels."""
+        statistics = tuple(of_block * 0.0 for of_block in self.statistics)
+        return replace(self, label_counts=np.zeros(len(self.classes)), statistics=statistics)
+
     def positions(self, table: Table, block: Block) -> tuple[int, ...]:
         """Return where a table has the columns of a block: by name if both have names, else by position.
 

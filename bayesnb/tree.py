@@ -11,6 +11,7 @@ import xarray as xr
 
 from bayesnb.families import Categorical, Multinomial
 from bayesnb.families.base import Array
+from bayesnb.frame import Table
 from bayesnb.posterior import Posterior
 from bayesnb.priors import Parameters
 
@@ -80,6 +81,11 @@ def _free(stem: str, taken: set[str], parameters: Iterable[str]) -> str:
     while stem in taken or any(f"{stem}_{p}" in taken for p in parameters):
         stem += "_"
     return stem
+
+
+def row_coordinate(table: Table) -> Array:
+    """Return the names of the rows: the index of a data frame that has one, else 0, 1, 2, …"""
+    return np.arange(table.n_rows) if table.index is None else table.index.to_numpy()
 
 
 def coordinate(values: Sequence[Any]) -> Array:

@@ -20,6 +20,7 @@ from bayesnb.families.base import (
     matmul_log,
     only,
     sum_by_label,
+    weighted,
 )
 from bayesnb.priors import Beta, Parameters, concentration_vector
 
@@ -97,9 +98,9 @@ class Bernoulli(Family):
     def maximum_likelihood(self, statistics: BernoulliStatistics) -> Parameters:
         return Beta(statistics.ones, statistics.zeros).mean()
 
-    def score(self, posterior: Any, x: Any, observed: Array | None = None) -> Array:
+    def score(self, posterior: Any, x: Any, observed: Array | None = None, weights: Array | None = None) -> Array:
         total = posterior.a + posterior.b
-        log_one, log_zero = np.log(posterior.a / total), np.log(posterior.b / total)
+        log_one, log_zero = (weighted(np.log(a / total), weights) for a in (posterior.a, posterior.b))
         if sparse.issparse(x):
             return _sparse_score(x, log_one, log_zero)
 

@@ -12,6 +12,7 @@ from numpy.polynomial import polynomial
 from scipy.special import polygamma
 
 from bayesnb.families.base import (
+    SAME,
     Array,
     Family,
     Statistics,
@@ -69,6 +70,18 @@ class GaussianStatistics(Statistics):
         shift = _quotient((self.count * self.shift + self.total).sum(0, keepdims=True), count)
         about = self.about(shift)
         return replace(self, **{name: getattr(about, name).sum(0, keepdims=True) for name in SUMS}, shift=shift)
+
+    def agrees_with(self, other: Self) -> bool:
+        """Whether counts, means and variances are the same but for rounding, the means against their own spread."""
+        counts = np.where(self.count > 0, self.count, 1.0)
+        spread = np.sqrt(np.maximum(self.squares_about_mean, other.squares_about_mean) / counts)
+        rounding = SAME * spread + 1e-3 * SAME * np.abs(self.mean)  # a large offset costs digits of the mean
+        gap = np.sqrt(np.abs(self.squares_about_mean - other.squares_about_mean) / counts)
+        return bool(
+            np.allclose(self.count, other.count, rtol=SAME, atol=SAME)
+            and (np.abs(self.mean - other.mean) <= rounding).all()
+            and (gap <= np.sqrt(SAME) * spread + rounding).all()
+        )
 
     @property
     def mean(self) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import gammaln, polygamma
 
-from bayesnb.families.base import Array, Family, Statistics, log_rising, matmul_log, sum_by_label
+from bayesnb.families.base import Array, Family, Statistics, log_rising, matmul_log, sum_by_label, weighted
 from bayesnb.priors import Dirichlet, Parameters, concentration_vector
 
 
@@ -95,8 +95,8 @@ class Multinomial(Family):
     def maximum_likelihood(self, statistics: MultinomialStatistics) -> Parameters:
         return Dirichlet(statistics.counts).mean()
 
-    def score(self, posterior: Any, x: Any, observed: Array | None = None) -> Array:
-        return self.cgf(posterior, x, observed=observed)
+    def score(self, posterior: Any, x: Any, observed: Array | None = None, weights: Array | None = None) -> Array:
+        return weighted(self.cgf(posterior, x, observed=observed), weights)
 
 
 def _documents(x: Any, observed: Array | None) -> Any:
