@@ -1,6 +1,11 @@
 """Configuration of the documentation."""
 
+from pathlib import Path
+from typing import Any
+
 import bayesnb
+
+DOCS = Path(__file__).parent
 
 project = "bayesnb"
 author = "the bayesnb developers"
@@ -18,7 +23,7 @@ extensions = [
     "sphinxcontrib.bibtex",
 ]
 exclude_patterns = ["_build", "**.ipynb_checkpoints"]
-nitpicky = False
+templates_path = ["_templates"]
 
 # Pages are MyST Markdown. Their code cells run when the pages are built, and an error in one fails the build.
 # Notebooks are kept with their outputs, which are shown as they are; a test runs the notebooks.
@@ -33,7 +38,6 @@ nb_merge_streams = True
 autosummary_generate = True
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
-numpydoc_validation_checks = {"GL03", "PR01", "PR02", "PR03"}
 
 bibtex_bibfiles = ["references.bib"]
 bibtex_default_style = "plain"
@@ -53,3 +57,24 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
+
+
+def copy_notebooks() -> None:
+    """Put the notebooks among the pages; their links to pages are as a reader of the repository needs them."""
+    target = DOCS / "notebooks"
+    target.mkdir(exist_ok=True)
+    for page in (DOCS.parent / "notebooks").glob("*.*"):
+        (target / page.name).write_text(page.read_text().replace("](../docs/", "](../"))
+
+
+def skip_requests(_app: Any, _what: str, name: str, _object: Any, _skip: bool, _options: Any) -> bool | None:  # noqa: FBT001
+    """Leave out what scikit-learn adds to every estimator for its own routing of metadata."""
+    return True if name.startswith("set_") and name.endswith("_request") else None
+
+
+def setup(app: Any) -> None:
+    """Let Sphinx know."""
+    app.connect("autodoc-skip-member", skip_requests)
+
+
+copy_notebooks()
