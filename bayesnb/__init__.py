@@ -7,8 +7,10 @@ from typing import Any
 
 _ROOMS = {
     "NaiveBayes": "naive_bayes",
+    "OverconfidenceWarning": "calibration",
     **dict.fromkeys(("Bernoulli", "Categorical", "Gaussian", "Multinomial", "Poisson"), "families"),
     **dict.fromkeys(("Beta", "Dirichlet", "Gamma", "NormalInverseGamma"), "priors"),
+    "verify_equivalence": "equivalence",
 }
 _MODULES = ("datasets", "plots")
 
@@ -22,9 +24,11 @@ __all__ = [
     "Multinomial",
     "NaiveBayes",
     "NormalInverseGamma",
+    "OverconfidenceWarning",
     "Poisson",
     "datasets",
     "plots",
+    "verify_equivalence",
 ]
 __version__ = "0.1.0"
 

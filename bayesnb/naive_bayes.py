@@ -11,14 +11,16 @@ from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bayesnb.blocks import Encoded, Unseen, code_by_value, encode, in_order, shown
+from bayesnb.blocks import Encoded, Unseen, encode, in_order, shown
+from bayesnb.calibration import calibration, warn_if_overconfident
 from bayesnb.evidence import check_comparable, evidence_by_feature
+from bayesnb.explanation import explain
 from bayesnb.families import Categorical
 from bayesnb.families.base import Array
 from bayesnb.frame import Column, Table, read_labels, read_table, read_weights
 from bayesnb.posterior import Part, posterior_of
 from bayesnb.same_rows import difference
-from bayesnb.summary import Summary
+from bayesnb.summary import Summary, label_codes
 from bayesnb.tree import Layout, coordinate, layout_of, row_coordinate
 
 if TYPE_CHECKING:
@@ -308,6 +310,83 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         label_prob, parameters = self._posterior.draw(np.random.default_rng(random_seed), size)
         return xr.DataTree.from_dict({"posterior": layout.dataset(label_prob, parameters, ("chain", "draw"))})
 
+    def sample(
+        self,
+        draws: int = 1000,
+        tune: int = 1000,
+        chains: int = 4,
+        random_seed: Any = None,
+        progressbar: bool = True,  # noqa: FBT001, FBT002  pymc.sample's own
+        *,
+        nuts_sampler: str = "nutpie",
+        **options: Any,
+    ) -> xr.DataTree:
+        """Return draws from the posterior by NUTS, from the generative model and without the closed form.
+
+        The model has the size of the statistics: a billion rows cost as much as a thousand.
+
+        Parameters
+        ----------
+        draws, tune : int
+            How many draws of each chain to keep, after how many to adapt to the posterior.
+        chains : int
+        random_seed : int, Generator or None
+        progressbar : bool
+        nuts_sampler : {"nutpie", "pymc", "numpyro", "blackjax"}
+            Who runs NUTS; none but the one named. "nutpie" is the fastest and needs no compiler.
+        **options
+            Further arguments of ``pymc.sample``.
+
+        Returns
+        -------
+        xarray.DataTree
+            Group ``posterior``: the same variables, dims and coords as from ``draw``. Group ``sample_stats``.
+
+        Raises
+        ------
+        ValueError
+            If the posterior is improper, as for ``draw``, or a prior is.
+        """
+        from bayesnb.sampling import sample
+
+        check_is_fitted(self, "statistics_")
+        self._check_proper()
+        return sample(
+            self._posterior,
+            draws=draws,
+            tune=tune,
+            chains=chains,
+            random_seed=random_seed,
+            progressbar=progressbar,
+            nuts_sampler=nuts_sampler,
+            **options,
+        )
+
+    def to_pymc(self, likelihood: Literal["statistics"] = "statistics") -> Any:
+        """Return the generative model as a PyMC model, to read, to change and to build on.
+
+        Parameters
+        ----------
+        likelihood : {"statistics"}
+            What is observed: the sufficient statistics, so that the model's size does not depend on the rows.
+
+        Returns
+        -------
+        pymc.Model
+            Variables, dims and coords have the names that ``draw`` and ``sample`` give them.
+
+        Raises
+        ------
+        ValueError
+            If a prior is improper (a concentration of 0), which PyMC has no distribution for.
+        """
+        from bayesnb.generative import statistics_model
+
+        check_is_fitted(self, "statistics_")
+        if likelihood != "statistics":
+            raise ValueError(f'likelihood must be "statistics", not {likelihood!r}.')
+        return statistics_model(self._posterior)
+
     def _check_proper(self) -> None:
         if not self._posterior.is_proper:
             raise ValueError(
@@ -432,7 +511,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         """
         from bayesnb.loo import elpd
 
-        table, encoded, codes, weight = self._training_rows(X, y, sample_weight)
+        table, encoded, codes, weight = self._rows_with_labels(X, y, sample_weight, of_training=True)
         posterior = self._posterior.with_weights(np.ones(len(self._posterior.features))) if joint else self._posterior
         left_out = posterior.log_joint_left_out(encoded, codes, weight)
         within = posterior.log_joint(encoded, table.n_rows)
@@ -441,24 +520,143 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         own = np.arange(table.n_rows), codes
         return elpd(left_out[own], within[own], row_coordinate(table))
 
-    def _training_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Table, list[Encoded], Array, Array]:
-        """Arrays, label codes and weights of the rows that the model was fitted to, without those of weight 0."""
+    def explain(self, X: Any, reference: Any = None, *, prob: float = 0.94) -> xr.Dataset:
+        """Return what each feature of each row adds to the log odds of each label, and how sure that is.
+
+        The contribution of a feature is its weight of evidence, ln p(x_j given label) − ln p(x_j given reference), from
+        the exact predictives. Contributions and the prior's add up to the log odds of ``predict_proba``.
+
+        Parameters
+        ----------
+        X : data frame, array or sparse matrix, shape (row, column)
+        reference : label, optional
+            The label that the others are held against. Without it, each is held against all the others together,
+            ln p/(1 − p); among more than two labels, the others then count by how probable they are in the row.
+        prob : float, default 0.94
+            Probability of the equal-tailed credible intervals.
+
+        Returns
+        -------
+        xarray.Dataset
+            ``log_odds``, and the part of the label probabilities, ``prior``, ``prior_lower`` and ``prior_upper``, each
+            (row, label); ``contribution``, ``lower`` and ``upper`` (row, label, feature); in nats. The reference is
+            not among the labels.
+
+        Raises
+        ------
+        ValueError
+            If X can't be read, the reference is not a label, there is but one label, or the posterior is improper.
+
+        Notes
+        -----
+        Intervals are of ln p(x_j given label, θ) − ln p(x_j given reference, θ) over the posterior of θ, from its first
+        four cumulants. A value that a label has hardly met has a wide one, far from symmetric.
+
+        Examples
+        --------
+        >>> table = [["r", "x"]] * 3 + [["g", "x"]] * 2 + [["g", "o"]] * 3
+        >>> model = NaiveBayes(Categorical()).fit(table, list("AAAABBBB"))
+        >>> parts = model.explain([["r", "x"]]).sel(label="A", row=0)
+        >>> parts.contribution.round(3).values  # ln (4/6 ÷ 1/6), ln (5/6 ÷ 2/6)
+        array([1.386, 0.916])
+        >>> bool(np.isclose(parts.log_odds, parts.prior + parts.contribution.sum()))
+        True
+        """
+        _check_prob(prob)
+        table, encoded = self._encoded(X)
+        self._check_proper()
+        classes = self.statistics_.classes
+        if len(classes) < 2:
+            raise ValueError(f"Log odds need two labels, but the model has only {classes[0]!r}.")
+        if reference is not None and reference not in classes:
+            raise ValueError(f"reference {reference!r} is not among the labels {shown(classes)}.")
+        position = None if reference is None else classes.index(reference)
+        return explain(self._posterior, encoded, row_coordinate(table), position, prob)
+
+    def calibration(
+        self, X: Any, y: Any, sample_weight: Any = None, *, leave_one_out: bool = False, prob: float = 0.94
+    ) -> xr.Dataset:
+        """Return whether predicted probabilities mean what they say, and warn where they are too extreme.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Rows that the model has not seen; or the training rows, with ``leave_one_out``.
+        leave_one_out : bool, default False
+            Whether the rows are the training rows, each to be predicted without itself.
+        prob : float, default 0.94
+            Probability of the equal-tailed credible intervals.
+
+        Returns
+        -------
+        xarray.Dataset
+            By ``bin``, ten of equal width, of the probability of the most probable label: ``count`` of rows, their
+            mean ``predicted`` probability and the ``observed`` share where that label is right, with ``lower`` and
+            ``upper`` from Beta(1 + right, 1 + wrong). Over all rows: ``log_score`` (nats, 0 is best) and
+            ``brier_score`` (summed over labels, 0 to 2) with their standard errors, ``ece``, the mean distance of
+            predicted from observed; ``exponent`` with its error, the power of the probabilities that fits the labels
+            best, below 1 if they are overconfident; and ``p_value``, a bound on the probability of an exponent as low
+            as this where labels do come from the predictions.
+
+        Warns
+        -----
+        OverconfidenceWarning
+            Where ``p_value`` is below 0.01.
+
+        Raises
+        ------
+        ValueError
+            If X or y can't be read, with ``leave_one_out`` they are not the training rows, or a concentration is 0: a
+            label that is called impossible has no log score.
+
+        Notes
+        -----
+        Predictions are exact averages over what is not known of the parameters. Many held-out rows share one error of
+        these, so that after few training rows they may look overconfident by chance more often than ``p_value`` says;
+        leave-one-out of the training rows does not have this flaw.
+
+        Examples
+        --------
+        >>> table, label = [["r"]] * 8 + [["g"]] * 8, ["A"] * 7 + ["B"] * 8 + ["A"]
+        >>> result = NaiveBayes(Categorical()).fit(table, label).calibration(table, label, leave_one_out=True)
+        >>> float(result.observed[7])  # of the 14 labels that are predicted at .75 or so, all are right
+        1.0
+        """
+        _check_prob(prob)
+        table, encoded, codes, weight = self._rows_with_labels(X, y, sample_weight, of_training=leave_one_out)
+        if leave_one_out:
+            log_joint = self._posterior.log_joint_left_out(encoded, codes, weight)
+        else:
+            log_joint = self._posterior.log_joint(encoded, table.n_rows)
+        log_prob = log_joint - logsumexp(log_joint, axis=1, keepdims=True)
+        result = calibration(log_prob, codes, weight, prob)
+        warn_if_overconfident(result)
+        return result
+
+    def _rows_with_labels(
+        self, X: Any, y: Any, sample_weight: Any, *, of_training: bool
+    ) -> tuple[Table, list[Encoded], Array, Array]:
+        """Arrays, label codes and weights of rows for leave-one-out or a log score, without those of weight 0."""
         check_is_fitted(self, "statistics_")
         if not self._posterior.has_proper_prior:
             raise ValueError(
-                "Leave-one-out needs a proper prior: with a concentration of 0, the only row that has a value is "
-                "impossible without itself. Use a concentration above 0."
+                "Under a concentration of 0, values and labels that have not been met are impossible: a row that has "
+                "one, or is the only one to have it and left out, has no log score. Use a concentration above 0."
             )
         table, labels, weight = _read_rows(X, y, sample_weight)
+        if of_training:
+            self._check_training_rows(table, labels, weight)
+        codes = label_codes(labels, self.statistics_.classes)
+        table, encoded = self._encoded(table)
+        return table, encoded, codes, np.ones(table.n_rows) if weight is None else weight
+
+    def _check_training_rows(self, table: Table, labels: Column, weight: Array | None) -> None:
         gap = difference(self.statistics_, self.statistics_.emptied().met(table, labels, weight, self.unseen))
         if gap is not None:
             raise ValueError(
                 f"X, y and sample_weight are not the rows that the model was fitted to: {gap}. Only a training row can "
-                "be left out; score other rows with predict_log_proba."
+                "be left out; score other rows with predict_log_proba, or calibration without leave_one_out."
             )
-        table, encoded = self._encoded(table)
-        codes = code_by_value(labels.values, self.statistics_.classes)
-        return table, encoded, codes, np.ones(table.n_rows) if weight is None else weight
 
     def describe(self) -> str:
         """Return how the model read each column, and the labels with their counts, as text."""
@@ -486,6 +684,11 @@ def _read_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Table, Column, Array
     weight = read_weights(sample_weight, table.n_rows)
     kept = weight > 0
     return table.take(kept), labels.take(kept), weight[kept]
+
+
+def _check_prob(prob: float) -> None:
+    if not 0 < prob < 1:
+        raise ValueError(f"prob, the probability of an interval, must lie between 0 and 1, not {prob!r}.")
 
 
 def _line(part: Part) -> str:

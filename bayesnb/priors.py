@@ -13,7 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaln, gammaln
+from scipy.special import betaln, gammaln, poch
 
 LOG_2PI = float(np.log(2 * np.pi))
 NAMED_CONCENTRATIONS: dict[str, Callable[[int], float]] = {
@@ -259,7 +259,7 @@ class NormalInverseGamma(Prior):
     def mean(self) -> Parameters:
         """E μ = location and E σ = √scale Γ(a − ½) / Γ(a); sd is nan where shape ≤ ½."""
         above = np.where(self.shape > 0.5, self.shape, np.nan)
-        return {"mean": self.location, "sd": np.sqrt(self.scale) * np.exp(gammaln(above - 0.5) - gammaln(above))}
+        return {"mean": self.location, "sd": np.sqrt(self.scale) * poch(above, -0.5)}
 
     def mode(self) -> Parameters:
         """Joint mode of (μ, σ²): location and scale / (shape + 3/2), the latter as a standard deviation."""

@@ -1,49 +1,15 @@
 """Leave-one-out in one pass against refits without each row, the prior held fixed by writing it out."""
 
 import numpy as np
-import pandas as pd
 import pytest
+from mixed_table import FAMILIES, fitted, mixed_table
 
-from bayesnb import Bernoulli, Categorical, Gamma, Gaussian, Multinomial, NaiveBayes, NormalInverseGamma, Poisson
-
-FAMILIES = {
-    "colour": Categorical(levels=["r", "g", "b"]),
-    "shape": Categorical("jeffreys", levels=["o", "x"]),
-    ("wet", "cold"): Bernoulli("jeffreys"),
-    ("length", "width"): Gaussian(NormalInverseGamma([0.5, -3.0], 1.5, 2.0, [1.0, 4.0])),
-    "visits": Poisson(Gamma(2.0, 0.5)),
-    ("apple", "pear", "plum"): Multinomial(0.7),
-}
+from bayesnb import Categorical, Gaussian, NaiveBayes, NormalInverseGamma
 
 
 @pytest.fixture
 def table():
-    """A table of all families with missing cells, and its labels; "rare" has a single row."""
-    rng = np.random.default_rng(20)
-    n = 24
-    rows = pd.DataFrame(
-        {
-            "colour": rng.choice(["r", "g", "b"], n).astype(object),
-            "shape": rng.choice(["o", "x"], n),
-            "wet": rng.integers(0, 2, n).astype(float),
-            "cold": rng.integers(0, 2, n).astype(float),
-            "length": rng.normal(0, 1, n),
-            "width": rng.normal(-3, 2, n),
-            "visits": rng.poisson(3, n).astype(float),
-            "apple": rng.poisson(2, n),
-            "pear": rng.poisson(1, n),
-            "plum": rng.poisson(0.2, n),
-        },
-        index=[f"row {i}" for i in range(n)],
-    )
-    for position, name in enumerate(["colour", "wet", "length", "visits"]):
-        rows.loc[rows.index[position::7], name] = None if name == "colour" else np.nan
-    return rows, np.array(["rare", *rng.choice(["few", "many"], n - 1, p=[0.3, 0.7])])
-
-
-def fitted(rows, labels, weight=None, **options):
-    model = NaiveBayes(FAMILIES, label_concentration=0.8, **options)
-    return model.partial_fit(rows, labels, classes=["rare", "few", "many"], sample_weight=weight)
+    return mixed_table()
 
 
 def by_refits(rows, labels, weight, *, joint, **options):

@@ -121,6 +121,14 @@ class Family(ABC):
     def maximum_likelihood(self, statistics: Any) -> Parameters:
         """Return the maximum-likelihood estimates; nan where there is none."""
 
+    @abstractmethod
+    def observe(self, stem: str, parameters: Parameters, statistics: Any, dims: tuple[str, ...]) -> None:
+        """Observe the statistics of one feature, (label,) or (label, level), in the PyMC model on the stack.
+
+        ``parameters`` are the model's own variables, with the dimensions ``dims``. As a function of them, the
+        likelihood is that of the rows, up to a constant factor.
+        """
+
     def score(self, posterior: Any, x: Any, observed: Array | None = None, weights: Array | None = None) -> Array:
         """Return the log predictive summed over the features: (row, label).
 
@@ -179,6 +187,21 @@ def matmul_log(x: Any, log_table: Array) -> Array:
     return score
 
 
+def observe_counts(name: str, prob: Any, counts: Array, dims: tuple[str, ...]) -> None:
+    """Observe counts, (..., level), of values with probabilities of the same shape in the PyMC model on the stack."""
+    import pymc as pm
+
+    if is_whole(counts):
+        pm.Multinomial(name, counts.sum(-1).astype(int), prob, observed=counts.astype(int), dims=dims)
+    else:  # fractional weights
+        pm.Potential(name, (counts * pm.math.log(prob)).sum())
+
+
+def is_whole(counts: Array) -> bool:
+    """Whether all counts are whole numbers, as PyMC's discrete distributions need them."""
+    return bool((counts == np.floor(counts)).all())
+
+
 def laid_out(
     posterior: Any, x: Array, t: float | Array, y: Array | None = None, observed: Array | None = None
 ) -> tuple[Any, Array, Array]:
@@ -211,14 +234,19 @@ def log_rising(a: Array, n: float | Array) -> Array:
             return np.log(a)
         if (n == -1).all():
             return -np.log(a - 1)
+    a = np.where(n == 0, 1.0, a)  # Γ(0) is infinite, but nothing more rises by nothing
     large = np.minimum(a, a + n) > STIRLING_FROM
     if not large.any():
         return gammaln(a + n) - gammaln(a)
-    safe = np.where(large, a, 1e3)
-    top = np.where(large, a + n, 1e3)
-    stirling = (safe - 0.5) * np.log1p((top - safe) / safe) + (top - safe) * (np.log(top) - 1)
-    stirling += _stirling_tail(top) - _stirling_tail(safe)
-    return np.where(large, stirling, gammaln(a + n) - gammaln(a))
+    return np.where(
+        large, _stirling_rising(np.where(large, a, 1e3), np.where(large, n, 0.0)), gammaln(a + n) - gammaln(a)
+    )
+
+
+def _stirling_rising(a: Array, n: Array) -> Array:
+    """lnΓ(a + n) − lnΓ(a) where both are large; a + n is never taken back from a, which would round n away."""
+    tails = _stirling_tail(a + n) - _stirling_tail(a)
+    return (a - 0.5) * np.log1p(n / a) + n * (np.log(a + n) - 1) + tails
 
 
 def _stirling_tail(z: Array) -> Array:

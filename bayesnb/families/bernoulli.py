@@ -15,6 +15,7 @@ from bayesnb.families.base import (
     Family,
     Statistics,
     blocked,
+    is_whole,
     laid_out,
     log_rising,
     matmul_log,
@@ -97,6 +98,17 @@ class Bernoulli(Family):
 
     def maximum_likelihood(self, statistics: BernoulliStatistics) -> Parameters:
         return Beta(statistics.ones, statistics.zeros).mean()
+
+    def observe(
+        self, stem: str, parameters: Parameters, statistics: BernoulliStatistics, dims: tuple[str, ...]
+    ) -> None:
+        import pymc as pm
+
+        prob, ones, zeros = parameters["prob"], statistics.ones, statistics.zeros
+        if is_whole(ones) and is_whole(zeros):
+            pm.Binomial(f"{stem}_count", (ones + zeros).astype(int), prob, observed=ones.astype(int), dims=dims)
+        else:  # fractional weights
+            pm.Potential(f"{stem}_count", (ones * pm.math.log(prob) + zeros * pm.math.log1p(-prob)).sum())
 
     def score(self, posterior: Any, x: Any, observed: Array | None = None, weights: Array | None = None) -> Array:
         total = posterior.a + posterior.b

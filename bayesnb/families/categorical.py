@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import polygamma
 
-from bayesnb.families.base import Array, Family, Statistics, log_rising, only, weighted
+from bayesnb.families.base import Array, Family, Statistics, log_rising, observe_counts, only, weighted
 from bayesnb.priors import Dirichlet, Parameters, concentration_vector
 
 
@@ -93,6 +93,11 @@ class Categorical(Family):
 
     def maximum_likelihood(self, statistics: CategoricalStatistics) -> Parameters:
         return Dirichlet(statistics.counts).mean()
+
+    def observe(
+        self, stem: str, parameters: Parameters, statistics: CategoricalStatistics, dims: tuple[str, ...]
+    ) -> None:
+        observe_counts(f"{stem}_count", parameters["prob"], statistics.counts, dims)
 
     def score(self, posterior: Any, x: Any, observed: Array | None = None, weights: Array | None = None) -> Array:
         return _look_up(weighted(_log_tilt(posterior, 1.0), weights), x, observed)

@@ -186,6 +186,21 @@ class Gaussian(Family):
             "sd": np.sqrt(statistics.squares_about_mean / count),
         }
 
+    def observe(self, stem: str, parameters: Parameters, statistics: GaussianStatistics, dims: tuple[str, ...]) -> None:
+        import pymc as pm
+
+        mean, sd, n = parameters["mean"], parameters["sd"], statistics.count
+        squares = statistics.squares_about_mean
+        met = np.flatnonzero(n)
+        pm.Normal(f"{stem}_average", mean[met], sd[met] / np.sqrt(n[met]), observed=statistics.mean[met])
+        spread = np.flatnonzero((n > 1) & (squares > 0))
+        half = (n[spread] - 1) / 2
+        pm.Gamma(f"{stem}_spread", half, half / sd[spread] ** 2, observed=squares[spread] / (n[spread] - 1))
+        rest = np.setdiff1d(np.flatnonzero((n > 0) & ((n != 1) | (squares != 0))), spread)
+        if len(rest):  # equal values, or fractional weights of less than a row: all that the average does not say
+            log_rest = (1 - n[rest]) * pm.math.log(sd[rest]) - squares[rest] / (2 * sd[rest] ** 2)
+            pm.Potential(f"{stem}_rest", log_rest.sum())
+
     def unit_information(self, statistics: GaussianStatistics) -> NormalInverseGamma:
         """Return the default prior: one row's worth of knowledge about the pooled column, (1, feature)."""
         pooled = statistics.pooled()
@@ -201,6 +216,7 @@ def _count_and_mean(
         count = np.broadcast_to(np.bincount(y, weight, n_labels)[:, None], (n_labels, x.shape[1])).astype(float)
     else:
         count = sum_by_label(observed, y, n_labels, weight)
+        x = x * observed
     return count, _quotient(sum_by_label(x, y, n_labels, weight), count)
 
 
