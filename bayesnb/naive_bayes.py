@@ -64,7 +64,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         The labels.
     n_features_in_ : int
         Number of columns.
-    feature_names_in_ : ndarray, shape (n_features_in_,)
+    feature_names_in_ : ndarray, shape (column,)
         Names of the columns, where all are strings.
     statistics_ : Summary
         All that the model keeps of the rows: labels, counts, and the sufficient statistics of every block.
