@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedShuffleSplit
@@ -39,9 +40,12 @@ def competitors(X):
     numbers = [name for name in X if X[name].dtype.kind in "if"]
     n_levels = [len(X[name].cat.categories) + 1 for name in text]
     if text:
-        levels = [[*X[name].cat.categories, np.nan] for name in text]
+        levels = [[*X[name].cat.categories, "missing"] for name in text]
+        encode = make_pipeline(
+            SimpleImputer(strategy="constant", fill_value="missing"), OrdinalEncoder(categories=levels)
+        )
         bins = KBinsDiscretizer(5, encode="ordinal", strategy="quantile", quantile_method="averaged_inverted_cdf")
-        codes = make_column_transformer((OrdinalEncoder(categories=levels), text), (bins, numbers))
+        codes = make_column_transformer((encode, text), (bins, numbers))
         nearest = make_pipeline(codes, CategoricalNB(min_categories=n_levels + [5] * len(numbers)))
     else:
         nearest = GaussianNB() if numbers else BernoulliNB()
@@ -74,7 +78,7 @@ def measure(name):
         "a weight each": NaiveBayes(unseen="ignore", feature_weights="loo"),
         **competitors(X),
     }
-    repeats = 20 if len(y) < 1000 else 5
+    repeats = 10 if len(y) < 2000 else 3
     results = {method: [] for method in methods}
     for train, test in StratifiedShuffleSplit(repeats, train_size=0.8, random_state=0).split(X, y):
         for method, model in methods.items():
@@ -89,6 +93,7 @@ def measure(name):
 
 def main(names):
     warnings.filterwarnings("ignore", message="The columns .* do not vary")
+    warnings.filterwarnings("ignore", message="Bins whose width")
     pd.options.display.width = 200
     print(pd.concat([measure(name) for name in names]).round(4).to_string())
 
