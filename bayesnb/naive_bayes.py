@@ -25,7 +25,7 @@ from bayesnb.posterior import Part, Posterior, posterior_of
 from bayesnb.same_rows import difference
 from bayesnb.summary import Summary, label_codes
 from bayesnb.tree import Layout, coordinate, layout_of, row_coordinate
-from bayesnb.weights import Rows, as_array, check, described, weigh
+from bayesnb.weights import Rows, check_weights, described_weights, labelled_weights, weigh
 
 if TYPE_CHECKING:
     from arviz import ELPDDataLOO
@@ -218,7 +218,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         if self.unseen not in ("error", "ignore"):
             raise ValueError(f'unseen must be "error" or "ignore", not {self.unseen!r}.')
-        check(self.feature_weights)
+        check_weights(self.feature_weights)
 
     def _set(self, summary: Summary, rows: Callable[[Posterior], Rows] | None) -> None:
         """Take over a summary; the posterior follows from it and the priors, learnt feature weights from the rows."""
@@ -478,9 +478,20 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
 
     @property
     def feature_weights_(self) -> xr.DataArray:
-        """The weight of every feature at prediction."""
+        """The weight of every feature at prediction.
+
+        Examples
+        --------
+        >>> table, label = [["r"], ["r"], ["g"], ["g"], ["g"], ["r"]], list("AAABBB")
+        >>> model = NaiveBayes(Categorical(), feature_weights={"x0": 0.5}).fit(table, label)
+        >>> model.feature_weights_.to_series().to_dict()
+        {'x0': 0.5}
+        >>> prob = model.predict_proba([["r"]])[0]
+        >>> round(float(prob[0] / prob[1]) ** 2, 4)  # the odds 3/5 : 2/5, weighed by ½
+        1.5
+        """
         check_is_fitted(self, "statistics_")
-        return as_array(self._posterior, self._weighing)
+        return labelled_weights(self._posterior, self._weighing)
 
     @overload
     def log_evidence(self) -> float: ...
@@ -746,8 +757,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         silent = self._uninformative()
         if silent:
             lines.append(f"left out, as they do not vary: {shown(silent)}")
-        if self.feature_weights is not None:
-            lines.append(described(self.feature_weights_))
+        if self._weighing["method"] != "none":
+            lines.append(described_weights(self.feature_weights_))
         return "\n".join(lines)
 
     def __str__(self) -> str:
