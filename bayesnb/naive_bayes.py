@@ -52,7 +52,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
     statistics_ : Summary
         All that the model keeps of the rows: labels, counts, and the sufficient statistics of every block.
     posterior_ : dict
-        The posterior of the label probabilities, by the key "label", and of every feature, by its name.
+        The posterior of the label probabilities, by the key "label", and of every feature by its name, of a block of
+        features by the tuple of their names; a feature that is itself called "label" is "label_", as in draws.
 
     Notes
     -----
@@ -152,6 +153,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         self.n_features_in_ = len(summary.names)
         if summary.is_named and all(isinstance(name, str) for name in summary.names):
             self.feature_names_in_ = np.array(summary.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_  # of an earlier fit
         silent = self._uninformative()
         if silent:
             warnings.warn(
@@ -322,7 +325,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         result: dict[Any, Any] = {"label": self._posterior.labels.posterior}
         for part in self._posterior.parts:
             key = part.features if len(part.features) > 1 else part.features[0]
-            result[key] = part.posterior
+            result["label_" if key == "label" else key] = part.posterior
         return result
 
     def log_evidence(self) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 
 from bayesnb.blocks import Block, Encoded, Unseen, code_by_value, encode, in_order, plan, shown, with_levels_of
 from bayesnb.families.base import Array, Statistics
-from bayesnb.frame import Column, Table
+from bayesnb.frame import Column, Table, plain
 
 
 @dataclass(frozen=True)
@@ -47,10 +47,11 @@ class Summary:
             If a column is absent, or the number of columns differs where there are no names to go by.
         """
         if self.is_named and table.is_named:
-            absent = [name for name in block.names if name not in table.names]
+            place = {name: position for position, name in enumerate(table.names)}
+            absent = [name for name in block.names if name not in place]
             if absent:
                 raise ValueError(f"X lacks the columns {shown(absent)} that the model was fitted on.")
-            return tuple(table.names.index(name) for name in block.names)
+            return tuple(place[name] for name in block.names)
         if len(table.names) != len(self.names):
             raise ValueError(
                 f"X has {len(table.names)} features, but NaiveBayes is expecting {len(self.names)} features as input."
@@ -70,7 +71,7 @@ class Summary:
         if (codes < 0).any():
             row = int(np.argmax(codes < 0))
             raise ValueError(
-                f"The label {labels.values[row]!r} in row {row} is not among {shown(self.classes)}: "
+                f"The label {plain(labels.values[row])!r} in {table.row_name(row)} is not among {shown(self.classes)}: "
                 "name all the labels with partial_fit(…, classes=…)."
             )
         y = codes.astype(np.min_scalar_type(len(self.classes)))

@@ -16,12 +16,13 @@ from bayesnb.families.base import (
     Statistics,
     blocked,
     laid_out,
+    log_ratio,
     log_rising,
     matmul_log,
     only,
     sum_by_label,
 )
-from bayesnb.priors import Beta, Parameters, concentration_vector
+from bayesnb.priors import Beta, Parameters, Prior, concentration_vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +51,7 @@ class Bernoulli(Family):
 
     prior: Any = None
     name: ClassVar[str] = "Bernoulli"
+    prior_type: ClassVar[type[Prior]] = Beta
 
     def resolve_prior(self, concentration: object, statistics: Any, values: Sequence[Any]) -> Beta:
         if isinstance(self.prior, Beta):
@@ -80,7 +82,7 @@ class Bernoulli(Family):
         self, posterior: Any, x: Any, t: float | Array = 1.0, y: Array | None = None, observed: Array | None = None
     ) -> Array:
         p, x, t = laid_out(posterior, _dense(x).astype(bool), t, y, observed)
-        result = log_rising(np.where(x, p.a, p.b), t) - log_rising(p.a + p.b, t)
+        result = log_ratio(log_rising(np.where(x, p.a, p.b), t), log_rising(p.a + p.b, t))
         return only(result, observed) if y is None else result
 
     def cumulants(self, posterior: Any, x: Any, observed: Array | None = None) -> Array:
@@ -98,8 +100,8 @@ class Bernoulli(Family):
         return Beta(statistics.ones, statistics.zeros).mean()
 
     def score(self, posterior: Any, x: Any, observed: Array | None = None) -> Array:
-        total = posterior.a + posterior.b
-        log_one, log_zero = np.log(posterior.a / total), np.log(posterior.b / total)
+        a, b = posterior.a, posterior.b
+        log_one, log_zero = (log_ratio(log_rising(part, 1), log_rising(a + b, 1)) for part in (a, b))
         if sparse.issparse(x):
             return _sparse_score(x, log_one, log_zero)
 

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import polygamma
 
-from bayesnb.families.base import Array, Family, Statistics, log_rising, only
-from bayesnb.priors import Dirichlet, Parameters, concentration_vector
+from bayesnb.families.base import Array, Family, Statistics, log_ratio, log_rising, only
+from bayesnb.priors import Dirichlet, Parameters, Prior, concentration_vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +42,10 @@ class Categorical(Family):
     prior: Any = None
     levels: Any = None
     name: ClassVar[str] = "Categorical"
+    prior_type: ClassVar[type[Prior]] = Dirichlet
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.levels is not None:
             object.__setattr__(self, "levels", tuple(self.levels))
             if len(set(self.levels)) != len(self.levels):
@@ -79,9 +81,9 @@ class Categorical(Family):
         concentration = posterior.concentration
         total = concentration.sum(-1)
         if y is None:
-            return _look_up(log_rising(concentration, t) - log_rising(total, t)[:, None], x, observed)
+            return _look_up(log_ratio(log_rising(concentration, t), log_rising(total, t)[:, None]), x, observed)
         t = t if observed is None else t * observed
-        return log_rising(concentration[y, x], t) - log_rising(total[y], t)
+        return log_ratio(log_rising(concentration[y, x], t), log_rising(total[y], t))
 
     def cumulants(self, posterior: Any, x: Any, observed: Array | None = None) -> Array:
         orders = np.arange(4)[:, None, None]
