@@ -56,8 +56,8 @@ def plan(table: Table, families: Family | Mapping[Any, Family] | None) -> tuple[
     TypeError
         If something other than a family stands where one belongs.
     """
-    if table.array is not None and sparse.issparse(table.array) and not isinstance(families, Family):
-        raise ValueError("A sparse matrix needs a family for all its columns: Multinomial() or Bernoulli().")
+    if families is None:
+        _check_density(Gaussian(), table)
     groups: list[tuple[Family, list[int]]] = []
     for family, positions in _assignments(table, families):
         joined = next((g for g in groups if g[0] == family), None) if _is_any_width(family) else None
@@ -189,12 +189,18 @@ def encode(block: Block, table: Table, positions: tuple[int, ...], unseen: Unsee
     ValueError
         If a value does not fit the family, naming the column, the value and the first row.
     """
+    _check_density(block.family, table)
     if isinstance(block.family, Categorical):
         return _codes(block, table, positions[0], unseen)
     if isinstance(block.family, Multinomial):
         return _documents(table, positions)
     whole = _whole_array(block, table, positions)
     return _stacked(block.family, table, positions) if whole is None else whole
+
+
+def _check_density(family: Family, table: Table) -> None:
+    if sparse.issparse(table.array) and not isinstance(family, Bernoulli | Multinomial):
+        raise ValueError(f"{family.name} does not read a sparse matrix: read it as Multinomial() or Bernoulli().")
 
 
 def _codes(block: Block, table: Table, position: int, unseen: Unseen) -> Encoded:

@@ -86,6 +86,8 @@ def read_table(X: Any) -> Table:
     try:
         frame = nw.from_native(X, eager_only=True)
     except TypeError as error:
+        if hasattr(X, "__array__"):
+            return _read_array(np.asarray(X))
         raise TypeError(
             f"X must be a data frame, a two-dimensional array or a sparse matrix, not {type(X).__name__}."
         ) from error
@@ -123,8 +125,8 @@ def _read_array(X: Any) -> Table:
 
 def _wrong_shape(shape: tuple[int, ...]) -> ValueError:
     return ValueError(
-        f"X must have two dimensions, rows and columns, not the shape {shape}; "
-        "reshape a single column with X.reshape(-1, 1), a single row with X.reshape(1, -1)."
+        f"X must have two dimensions, rows and columns, not the shape {shape}. "
+        "Reshape your data with X.reshape(-1, 1) if it is a single column, with X.reshape(1, -1) if it is a single row."
     )
 
 
@@ -153,6 +155,8 @@ def column_of_array(values: Array, name: Hashable) -> Column:
         return Column(values.astype(object), kind="text")
     if kind == "O":
         return _column_of_objects(values, name)
+    if kind == "c":
+        raise ValueError(f"Complex data not supported, as in {name!r}: use the real and imaginary parts as columns.")
     raise _unreadable(name, values.dtype)
 
 
@@ -235,6 +239,8 @@ def read_labels(y: Any, n_rows: int) -> Column:
     ValueError
         If there is not one label for each row, or a label is missing.
     """
+    if y is None:
+        raise ValueError("NaiveBayes requires y to be passed, but the target y is None.")
     column = _column_of(y, "y")
     if len(column.values) != n_rows:
         raise ValueError(f"X has {n_rows} rows, but y has {len(column.values)} labels.")

@@ -9,10 +9,11 @@ import numpy as np
 import xarray as xr
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from bayesnb.blocks import Encoded, Unseen, encode, in_order, shown
-from bayesnb.families import Categorical
+from bayesnb.families import Bernoulli, Categorical, Multinomial
 from bayesnb.families.base import Array
 from bayesnb.frame import Table, read_labels, read_table, read_weights
 from bayesnb.posterior import Part, posterior_of
@@ -83,6 +84,12 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         self.label_prob = label_prob
         self.unseen = unseen
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = tags.input_tags.categorical = tags.input_tags.string = True
+        tags.input_tags.sparse = isinstance(self.families, Bernoulli | Multinomial)
+        return tags
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from a table, forgetting what was learnt before.
 
@@ -104,7 +111,15 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         ValueError
             If the table, a label or a weight can't be read, naming column, value and row.
         """
-        return self._learn(X, y, sample_weight, classes=None, start=None)
+        self._learn(X, y, sample_weight, classes=None, start=None)
+        silent = self._uninformative()
+        if silent:
+            warnings.warn(
+                f"The columns {shown(silent)} do not vary: they say nothing about the label and are left out.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from further rows; any batching gives the same as one fit.
@@ -137,7 +152,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
                 declared = np.unique(labels.values).tolist() if labels.kind != "mixed" else list(labels.values)
             start = Summary.empty(table, self.families, in_order(set(declared)))
         if table.n_rows == 0 and not start.label_counts.any():
-            raise ValueError("There is no row to learn from: X is empty, or every sample_weight is 0.")
+            raise ValueError("There is no row to learn from: X is empty, or every sample_weight is zero.")
         self._set(start.with_classes(declared).met(table, labels, weight, self.unseen))
         return self
 
@@ -155,13 +170,6 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             self.feature_names_in_ = np.array(summary.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_  # of an earlier fit
-        silent = self._uninformative()
-        if silent:
-            warnings.warn(
-                f"The columns {shown(silent)} do not vary: they say nothing about the label and are left out.",
-                UserWarning,
-                stacklevel=4,
-            )
 
     def _uninformative(self) -> list[Any]:
         """Names of the columns that no part reads, in the order of the table."""
@@ -256,7 +264,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any, plug_in: Estimate | None = None) -> Array:
         """Return the most probable label of each row, shape (row,)."""
-        return self.classes_[self._log_joint(X, plug_in).argmax(1)]
+        most_probable = self._log_joint(X, plug_in).argmax(1)
+        return self.classes_[most_probable]
 
     def estimates(self, kind: Estimate = "mean") -> xr.Dataset:
         """Return point estimates of all parameters as tables to lay beside a textbook's.

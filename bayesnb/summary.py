@@ -48,8 +48,8 @@ class Summary:
         """
         if self.is_named and table.is_named:
             place = {name: position for position, name in enumerate(table.names)}
-            absent = [name for name in block.names if name not in place]
-            if absent:
+            if any(name not in place for name in block.names):
+                absent = [name for name in self.names if name not in place]
                 raise ValueError(f"X lacks the columns {shown(absent)} that the model was fitted on.")
             return tuple(place[name] for name in block.names)
         if len(table.names) != len(self.names):

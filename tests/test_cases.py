@@ -307,7 +307,7 @@ def test_a_row_of_weight_zero_is_as_if_it_were_not_there():
     assert weighted.classes_.tolist() == ["A", "B"]
     row = ("r", 1.5, 1, True)
     assert_allclose(prob(weighted, *row), prob(without, *row), 1e-14)
-    with pytest.raises(ValueError, match=r"every sample_weight is 0"):
+    with pytest.raises(ValueError, match=r"every sample_weight is zero"):
         fitted(columns, ["A", "B", "C"], weight=[0, 0, 0])
 
 

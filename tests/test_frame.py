@@ -158,10 +158,17 @@ def test_a_sparse_matrix_of_the_user_is_not_changed():
 
 
 def test_wrong_shapes_are_refused():
-    for X in ([1.0, 2.0], np.zeros(3), np.zeros((2, 2, 2)), sparse.coo_array(np.array([1.0, 0]))):
+    for X in (
+        pd.Series([1, 2]),
+        pl.Series([1, 2]),
+        [1.0, 2.0],
+        np.zeros(3),
+        np.zeros((2, 2, 2)),
+        sparse.coo_array(np.array([1.0, 0])),
+    ):
         with pytest.raises(ValueError, match="X must have two dimensions"):
             read_table(X)
-    for X in (pd.Series([1, 2]), pl.Series([1, 2]), 3, "abc", None, pl.LazyFrame({"a": [1]})):
+    for X in (3, "abc", None, pl.LazyFrame({"a": [1]})):
         with pytest.raises(TypeError, match="X must be a data frame"):
             read_table(X)
 
