@@ -7,9 +7,12 @@ from typing import Any
 
 _ROOMS = {
     "NaiveBayes": "naive_bayes",
+    "OverconfidenceWarning": "calibration",
     **dict.fromkeys(("Bernoulli", "Categorical", "Gaussian", "Multinomial", "Poisson"), "families"),
     **dict.fromkeys(("Beta", "Dirichlet", "Gamma", "NormalInverseGamma"), "priors"),
+    "verify_equivalence": "equivalence",
 }
+_MODULES = ("datasets", "plots")
 
 __all__ = [
     "Bernoulli",
@@ -21,7 +24,11 @@ __all__ = [
     "Multinomial",
     "NaiveBayes",
     "NormalInverseGamma",
+    "OverconfidenceWarning",
     "Poisson",
+    "datasets",
+    "plots",
+    "verify_equivalence",
 ]
 __version__ = "0.1.0"
 
@@ -30,6 +37,8 @@ def __getattr__(name: str) -> Any:
     """Import a public name when it is first asked for, so that ``import bayesnb`` is light."""
     if name in _ROOMS:
         return getattr(importlib.import_module(f"bayesnb.{_ROOMS[name]}"), name)
+    if name in _MODULES:
+        return importlib.import_module(f"bayesnb.{name}")
     raise AttributeError(f"module 'bayesnb' has no attribute {name!r}")
 
 

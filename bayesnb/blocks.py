@@ -38,6 +38,10 @@ class Encoded:
     x: Any
     observed: Array | None = None
 
+    def take(self, rows: slice) -> Encoded:
+        """Return the arrays of some rows."""
+        return Encoded(self.x[rows], None if self.observed is None else self.observed[rows])
+
 
 def plan(table: Table, families: Family | Mapping[Any, Family] | None) -> tuple[Block, ...]:
     """Return the blocks that a table is read in: which family reads which columns.

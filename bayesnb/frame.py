@@ -133,7 +133,8 @@ def _wrong_shape(shape: tuple[int, ...]) -> ValueError:
 def _read_frame(frame: nw.DataFrame[Any]) -> Table:
     names = tuple(frame.columns)  # narwhals refuses two of the same name
     native = nw.to_native(frame)
-    index = native.index if isinstance(native, pd.DataFrame) and not isinstance(native.index, pd.RangeIndex) else None
+    has_index = isinstance(native, pd.DataFrame) and not native.index.equals(pd.RangeIndex(len(native)))
+    index = native.index if has_index else None
     return Table(names, len(frame), lambda j: column_of_series(frame[:, j], names[j]), is_named=True, index=index)
 
 

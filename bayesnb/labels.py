@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import polygamma
 
 from bayesnb.blocks import shown
-from bayesnb.families.base import Array, log_rising
+from bayesnb.families.base import Array, log_rising, observe_counts
 from bayesnb.priors import Dirichlet, Parameters, concentration_vector
 
 
@@ -44,6 +45,16 @@ class LabelModel:
         concentration = self.posterior.concentration - own
         return np.log(concentration / concentration.sum(1, keepdims=True))
 
+    def cumulants(self) -> Array:
+        """Return four cumulants of each log label probability over the posterior, (4, label).
+
+        The part that all labels have in common, which cancels in the difference of any two, is left out: so the labels
+        are independent (section 5 of the mathematics). Known probabilities have a mean only.
+        """
+        if self.posterior is None:
+            return np.stack([np.log(self.known), *np.zeros((3, len(self.known)))])
+        return polygamma(np.arange(4)[:, None], self.posterior.concentration)
+
     def log_evidence(self) -> float:
         """Return the log probability of the labels themselves."""
         if self.prior is None:
@@ -58,6 +69,17 @@ class LabelModel:
         if kind == "mle":
             return Dirichlet(self.counts).mean()["prob"]
         return (self.posterior.mean() if kind == "mean" else self.posterior.mode())["prob"]
+
+    def declare(self) -> Any:
+        """Declare ``label_prob`` and its observed counts in the PyMC model on the stack."""
+        import pymc as pm
+
+        if self.prior is None:
+            prob = pm.Deterministic("label_prob", pm.math.constant(self.known), dims="label")
+        else:
+            prob = self.prior.declare("label", ("label",))["prob"]
+        observe_counts("label_count", prob, self.counts, ("label",))
+        return prob
 
     def draw(self, rng: np.random.Generator, size: tuple[int, ...]) -> Parameters:
         """Return draws of the label probabilities, (*size, label)."""

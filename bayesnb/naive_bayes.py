@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
 import xarray as xr
@@ -13,12 +13,19 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from bayesnb.blocks import Encoded, Unseen, encode, in_order, shown
+from bayesnb.calibration import calibration, warn_if_overconfident
+from bayesnb.evidence import check_comparable, evidence_by_feature
+from bayesnb.explanation import explain
 from bayesnb.families import Bernoulli, Categorical, Multinomial
 from bayesnb.families.base import Array
-from bayesnb.frame import Table, read_labels, read_table, read_weights
+from bayesnb.frame import Column, Table, read_labels, read_table, read_weights
 from bayesnb.posterior import Part, posterior_of
-from bayesnb.summary import Summary
-from bayesnb.tree import Layout, coordinate, layout_of
+from bayesnb.same_rows import difference
+from bayesnb.summary import Summary, label_codes
+from bayesnb.tree import Layout, coordinate, layout_of, row_coordinate
+
+if TYPE_CHECKING:
+    from arviz import ELPDDataLOO
 
 Estimate = Literal["mean", "mode", "mle"]
 
@@ -66,7 +73,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
     >>> table = pd.DataFrame({"colour": ["red", "red", "green", "green", "green"]})
     >>> model = NaiveBayes().fit(table, ["A", "A", "A", "B", "B"])
     >>> model.predict_proba(table.iloc[:1]).round(4)
-    array([[0.7742, 0.2258]])
+    array([[0.7619, 0.2381]])
     """
 
     def __init__(
@@ -140,12 +147,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
 
     def _learn(self, X: Any, y: Any, sample_weight: Any, classes: Any, start: Summary | None) -> Self:
         self._check_parameters()
-        table = read_table(X)
-        labels = read_labels(y, table.n_rows)
-        weight = None if sample_weight is None else read_weights(sample_weight, table.n_rows)
-        if weight is not None and not weight.all():
-            kept = weight > 0
-            table, labels, weight = table.take(kept), labels.take(kept), weight[kept]
+        table, labels, weight = _read_rows(X, y, sample_weight)
         declared = [*(classes if classes is not None else ()), *(labels.levels or ())]
         if start is None:
             if not declared:
@@ -320,6 +322,83 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         label_prob, parameters = self._posterior.draw(np.random.default_rng(random_seed), size)
         return xr.DataTree.from_dict({"posterior": layout.dataset(label_prob, parameters, ("chain", "draw"))})
 
+    def sample(
+        self,
+        draws: int = 1000,
+        tune: int = 1000,
+        chains: int = 4,
+        random_seed: Any = None,
+        progressbar: bool = True,  # noqa: FBT001, FBT002  pymc.sample's own
+        *,
+        nuts_sampler: str = "nutpie",
+        **options: Any,
+    ) -> xr.DataTree:
+        """Return draws from the posterior by NUTS, from the generative model and without the closed form.
+
+        The model has the size of the statistics: a billion rows cost as much as a thousand.
+
+        Parameters
+        ----------
+        draws, tune : int
+            How many draws of each chain to keep, after how many to adapt to the posterior.
+        chains : int
+        random_seed : int, Generator or None
+        progressbar : bool
+        nuts_sampler : {"nutpie", "pymc", "numpyro", "blackjax"}
+            Who runs NUTS; none but the one named. "nutpie" is the fastest and needs no compiler.
+        **options
+            Further arguments of ``pymc.sample``.
+
+        Returns
+        -------
+        xarray.DataTree
+            Group ``posterior``: the same variables, dims and coords as from ``draw``. Group ``sample_stats``.
+
+        Raises
+        ------
+        ValueError
+            If the posterior is improper, as for ``draw``, or a prior is.
+        """
+        from bayesnb.sampling import sample
+
+        check_is_fitted(self, "statistics_")
+        self._check_proper()
+        return sample(
+            self._posterior,
+            draws=draws,
+            tune=tune,
+            chains=chains,
+            random_seed=random_seed,
+            progressbar=progressbar,
+            nuts_sampler=nuts_sampler,
+            **options,
+        )
+
+    def to_pymc(self, likelihood: Literal["statistics"] = "statistics") -> Any:
+        """Return the generative model as a PyMC model, to read, to change and to build on.
+
+        Parameters
+        ----------
+        likelihood : {"statistics"}
+            What is observed: the sufficient statistics, so that the model's size does not depend on the rows.
+
+        Returns
+        -------
+        pymc.Model
+            Variables, dims and coords have the names that ``draw`` and ``sample`` give them.
+
+        Raises
+        ------
+        ValueError
+            If a prior is improper (a concentration of 0), which PyMC has no distribution for.
+        """
+        from bayesnb.generative import statistics_model
+
+        check_is_fitted(self, "statistics_")
+        if likelihood != "statistics":
+            raise ValueError(f'likelihood must be "statistics", not {likelihood!r}.')
+        return statistics_model(self._posterior)
+
     def _check_proper(self) -> None:
         if not self._posterior.is_proper:
             raise ValueError(
@@ -337,10 +416,259 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             result["label_" if key == "label" else key] = part.posterior
         return result
 
-    def log_evidence(self) -> float:
-        """Return log p(X, y), the joint evidence of all rows under the priors, in nats."""
+    @overload
+    def log_evidence(self) -> float: ...
+
+    @overload
+    def log_evidence(self, by: Literal["feature"]) -> xr.Dataset: ...
+
+    def log_evidence(self, by: Literal["feature"] | None = None) -> float | xr.Dataset:
+        """Return log p(X, y), the joint evidence of all rows under the priors, in nats.
+
+        Parameters
+        ----------
+        by : {"feature"}, optional
+            Take it apart: what the labels have, and what each feature has given the labels; they add up to the whole.
+
+        Returns
+        -------
+        float or xarray.Dataset
+            By feature, the variables ``label_log_evidence`` () and ``feature_log_evidence`` (feature,).
+
+        Examples
+        --------
+        >>> model = NaiveBayes(Categorical()).fit([["r"], ["r"], ["g"]], ["A", "A", "B"])
+        >>> by_feature = model.log_evidence(by="feature")
+        >>> by_feature.feature_log_evidence.round(4).values  # ln(1/3) + ln(1/2): r, r of A; then g of B
+        array([-1.7918])
+        >>> round(model.log_evidence() - float(by_feature.label_log_evidence), 4)
+        -1.7918
+        """
         check_is_fitted(self, "statistics_")
-        return self._posterior.log_evidence()
+        if by not in (None, "feature"):
+            raise ValueError(f'by must be "feature" or None, not {by!r}.')
+        return self._posterior.log_evidence() if by is None else evidence_by_feature(self._posterior)
+
+    def log_bayes_factor(self, other: NaiveBayes) -> float:
+        """Return ln p(X, y given this model) − ln p(X, y given another one), in nats.
+
+        Parameters
+        ----------
+        other : NaiveBayes
+            A model with other priors or families, fitted to the same rows: the evidence of different rows has no
+            ratio. Rows are the same where they give the same counts and sums, whatever their order and batches; more
+            than that, no naive Bayes model can tell.
+
+        Returns
+        -------
+        float
+            Above 0 where the rows speak for this model.
+
+        Raises
+        ------
+        ValueError
+            If the models were fitted to different rows or columns, or one has a density (Gaussian) where the other
+            has a probability.
+
+        Examples
+        --------
+        >>> table, label = [["r"], ["r"], ["g"]], ["A", "A", "B"]
+        >>> laplace = NaiveBayes(Categorical()).fit(table, label)
+        >>> jeffreys = NaiveBayes(Categorical("jeffreys")).fit(table, label)
+        >>> round(jeffreys.log_bayes_factor(laplace), 4)  # of A's two r: ½·¾ against ½·⅔
+        0.1178
+        """
+        check_is_fitted(self, "statistics_")
+        check_is_fitted(other, "statistics_")
+        check_comparable(self._posterior, other._posterior, (self.statistics_, other.statistics_))
+        return self.log_evidence() - other.log_evidence()
+
+    def loo(self, X: Any, y: Any, sample_weight: Any = None, *, joint: bool = False) -> ELPDDataLOO:
+        """Return the exact leave-one-out log predictive of the training rows, as ArviZ's object.
+
+        Each row is predicted by the model without it, in one pass and without a refit: its statistics are taken out of
+        its own label's. ``arviz.compare`` takes the result.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The rows that the model was fitted to, in any order.
+        joint : bool, default False
+            By default log p(label given row, other rows), how well labels are predicted, with the feature weights.
+            True takes log p(row, label given other rows) of the generative model, without feature weights: what
+            PSIS-LOO estimates from draws.
+
+        Returns
+        -------
+        arviz.ELPDDataLOO
+            ``elpd`` is the sum of the pointwise ``elpd_i``, (row,); ``p`` the effective number of parameters.
+
+        Raises
+        ------
+        ValueError
+            If the rows do not give the statistics that the model holds, or a concentration is 0: without the only row
+            that has a value, such a model calls the row impossible.
+
+        Notes
+        -----
+        Equal to refitting without each row under the same prior: defaults that are fixed from the pooled column stay.
+        A row leaves with its whole weight, and counts once in the sum; repeated rows leave one by one.
+
+        Examples
+        --------
+        >>> table = [["r"]] * 3 + [["g"]] + [["r"]] + [["g"]] * 3
+        >>> model = NaiveBayes(Categorical()).fit(table, list("AAAABBBB"))
+        >>> bool(np.isclose(np.exp(model.loo(table, list("AAAABBBB")).elpd_i[0]), 0.590164))
+        True
+        """
+        from bayesnb.loo import elpd
+
+        table, encoded, codes, weight = self._rows_with_labels(X, y, sample_weight, of_training=True)
+        posterior = self._posterior.with_weights(np.ones(len(self._posterior.features))) if joint else self._posterior
+        left_out = posterior.log_joint_left_out(encoded, codes, weight)
+        within = posterior.log_joint(encoded, table.n_rows)
+        if not joint:
+            left_out, within = (values - logsumexp(values, axis=1, keepdims=True) for values in (left_out, within))
+        own = np.arange(table.n_rows), codes
+        return elpd(left_out[own], within[own], row_coordinate(table))
+
+    def explain(self, X: Any, reference: Any = None, *, prob: float = 0.94) -> xr.Dataset:
+        """Return what each feature of each row adds to the log odds of each label, and how sure that is.
+
+        The contribution of a feature is its weight of evidence, ln p(x_j given label) − ln p(x_j given reference), from
+        the exact predictives. Contributions and the prior's add up to the log odds of ``predict_proba``.
+
+        Parameters
+        ----------
+        X : data frame, array or sparse matrix, shape (row, column)
+        reference : label, optional
+            The label that the others are held against. Without it, each is held against all the others together,
+            ln p/(1 − p); among more than two labels, the others then count by how probable they are in the row.
+        prob : float, default 0.94
+            Probability of the equal-tailed credible intervals.
+
+        Returns
+        -------
+        xarray.Dataset
+            ``log_odds``, and the part of the label probabilities, ``prior``, ``prior_lower`` and ``prior_upper``, each
+            (row, label); ``contribution``, ``lower`` and ``upper`` (row, label, feature); in nats. The reference is
+            not among the labels.
+
+        Raises
+        ------
+        ValueError
+            If X can't be read, the reference is not a label, there is but one label, or the posterior is improper.
+
+        Notes
+        -----
+        Intervals are of ln p(x_j given label, θ) − ln p(x_j given reference, θ) over the posterior of θ, from its first
+        four cumulants. A value that a label has hardly met has a wide one, far from symmetric.
+
+        Examples
+        --------
+        >>> table = [["r", "x"]] * 3 + [["g", "x"]] * 2 + [["g", "o"]] * 3
+        >>> model = NaiveBayes(Categorical()).fit(table, list("AAAABBBB"))
+        >>> parts = model.explain([["r", "x"]]).sel(label="A", row=0)
+        >>> parts.contribution.round(3).values  # ln (4/6 ÷ 1/6), ln (5/6 ÷ 2/6)
+        array([1.386, 0.916])
+        >>> bool(np.isclose(parts.log_odds, parts.prior + parts.contribution.sum()))
+        True
+        """
+        _check_prob(prob)
+        table, encoded = self._encoded(X)
+        self._check_proper()
+        classes = self.statistics_.classes
+        if len(classes) < 2:
+            raise ValueError(f"Log odds need two labels, but the model has only {classes[0]!r}.")
+        if reference is not None and reference not in classes:
+            raise ValueError(f"reference {reference!r} is not among the labels {shown(classes)}.")
+        position = None if reference is None else classes.index(reference)
+        return explain(self._posterior, encoded, row_coordinate(table), position, prob)
+
+    def calibration(
+        self, X: Any, y: Any, sample_weight: Any = None, *, leave_one_out: bool = False, prob: float = 0.94
+    ) -> xr.Dataset:
+        """Return whether predicted probabilities mean what they say, and warn where they are too extreme.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Rows that the model has not seen; or the training rows, with ``leave_one_out``.
+        leave_one_out : bool, default False
+            Whether the rows are the training rows, each to be predicted without itself.
+        prob : float, default 0.94
+            Probability of the equal-tailed credible intervals.
+
+        Returns
+        -------
+        xarray.Dataset
+            By ``bin``, ten of equal width, of the probability of the most probable label: ``count`` of rows, their
+            mean ``predicted`` probability and the ``observed`` share where that label is right, with ``lower`` and
+            ``upper`` from Beta(1 + right, 1 + wrong). Over all rows: ``log_score`` (nats, 0 is best) and
+            ``brier_score`` (summed over labels, 0 to 2) with their standard errors, ``ece``, the mean distance of
+            predicted from observed; ``exponent`` with its error, the power of the probabilities that fits the labels
+            best, below 1 if they are overconfident; and ``p_value``, a bound on the probability of an exponent as low
+            as this where labels do come from the predictions.
+
+        Warns
+        -----
+        OverconfidenceWarning
+            Where ``p_value`` is below 0.01.
+
+        Raises
+        ------
+        ValueError
+            If X or y can't be read, with ``leave_one_out`` they are not the training rows, or a concentration is 0: a
+            label that is called impossible has no log score.
+
+        Notes
+        -----
+        Predictions are exact averages over what is not known of the parameters. Many held-out rows share one error of
+        these, so that after few training rows they may look overconfident by chance more often than ``p_value`` says;
+        leave-one-out of the training rows does not have this flaw.
+
+        Examples
+        --------
+        >>> table, label = [["r"]] * 8 + [["g"]] * 8, ["A"] * 7 + ["B"] * 8 + ["A"]
+        >>> result = NaiveBayes(Categorical()).fit(table, label).calibration(table, label, leave_one_out=True)
+        >>> float(result.observed[7])  # of the 14 labels that are predicted at .75 or so, all are right
+        1.0
+        """
+        _check_prob(prob)
+        table, encoded, codes, weight = self._rows_with_labels(X, y, sample_weight, of_training=leave_one_out)
+        if leave_one_out:
+            log_joint = self._posterior.log_joint_left_out(encoded, codes, weight)
+        else:
+            log_joint = self._posterior.log_joint(encoded, table.n_rows)
+        log_prob = log_joint - logsumexp(log_joint, axis=1, keepdims=True)
+        result = calibration(log_prob, codes, weight, prob)
+        warn_if_overconfident(result)
+        return result
+
+    def _rows_with_labels(
+        self, X: Any, y: Any, sample_weight: Any, *, of_training: bool
+    ) -> tuple[Table, list[Encoded], Array, Array]:
+        """Arrays, label codes and weights of rows for leave-one-out or a log score, without those of weight 0."""
+        check_is_fitted(self, "statistics_")
+        if not self._posterior.has_proper_prior:
+            raise ValueError(
+                "Under a concentration of 0, values and labels that have not been met are impossible: a row that has "
+                "one, or is the only one to have it and left out, has no log score. Use a concentration above 0."
+            )
+        table, labels, weight = _read_rows(X, y, sample_weight)
+        if of_training:
+            self._check_training_rows(table, labels, weight)
+        codes = label_codes(labels, self.statistics_.classes, table)
+        table, encoded = self._encoded(table)
+        return table, encoded, codes, np.ones(table.n_rows) if weight is None else weight
+
+    def _check_training_rows(self, table: Table, labels: Column, weight: Array | None) -> None:
+        gap = difference(self.statistics_, self.statistics_.emptied().met(table, labels, weight, self.unseen))
+        if gap is not None:
+            raise ValueError(
+                f"X, y and sample_weight are not the rows that the model was fitted to: {gap}. Only a training row can "
+                "be left out; score other rows with predict_log_proba, or calibration without leave_one_out."
+            )
 
     def describe(self) -> str:
         """Return how the model read each column, and the labels with their counts, as text."""
@@ -357,6 +685,22 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
     def __str__(self) -> str:
         """Return the description once fitted, the constructor call before."""
         return self.describe() if hasattr(self, "statistics_") else repr(self)
+
+
+def _read_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Table, Column, Array | None]:
+    """Rows, labels and weights, without the rows of weight 0."""
+    table = read_table(X)
+    labels = read_labels(y, table.n_rows)
+    if sample_weight is None:
+        return table, labels, None
+    weight = read_weights(sample_weight, table.n_rows)
+    kept = weight > 0
+    return table.take(kept), labels.take(kept), weight[kept]
+
+
+def _check_prob(prob: float) -> None:
+    if not 0 < prob < 1:
+        raise ValueError(f"prob, the probability of an interval, must lie between 0 and 1, not {prob!r}.")
 
 
 def _line(part: Part) -> str:

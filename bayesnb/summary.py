@@ -38,6 +38,11 @@ class Summary:
         )
         return cls(classes, np.zeros(len(classes)), blocks, tuple(statistics), table.names, table.is_named)
 
+    def emptied(self) -> Self:
+        """Return the summary of no rows, with the same labels, blocks and levels."""
+        statistics = tuple(of_block * 0.0 for of_block in self.statistics)
+        return replace(self, label_counts=np.zeros(len(self.classes)), statistics=statistics)
+
     def positions(self, table: Table, block: Block) -> tuple[int, ...]:
         """Return where a table has the columns of a block: by name if both have names, else by position.
 
@@ -67,14 +72,7 @@ class Summary:
         wide = self.with_levels(
             tuple(with_levels_of(block, table, self.positions(table, block)[0]) for block in self.blocks)
         )
-        codes = code_by_value(labels.values, self.classes)
-        if (codes < 0).any():
-            row = int(np.argmax(codes < 0))
-            raise ValueError(
-                f"The label {plain(labels.values[row])!r} in {table.row_name(row)} is not among {shown(self.classes)}: "
-                "name all the labels with partial_fit(…, classes=…)."
-            )
-        y = codes.astype(np.min_scalar_type(len(self.classes)))
+        y = label_codes(labels, self.classes, table)
         counts = np.bincount(y, weight, len(self.classes))
         new = (
             old + _statistics(block, part, y, len(self.classes), weight)
@@ -106,6 +104,24 @@ class Summary:
             for old, block, new in zip(self.statistics, self.blocks, blocks, strict=True)
         )
         return replace(self, blocks=blocks, statistics=tuple(statistics))
+
+
+def label_codes(labels: Column, classes: tuple[Hashable, ...], table: Table) -> Array:
+    """Return the position of each label among the classes.
+
+    Raises
+    ------
+    ValueError
+        If a label is not among them.
+    """
+    codes = code_by_value(labels.values, classes)
+    if (codes < 0).any():
+        row = int(np.argmax(codes < 0))
+        raise ValueError(
+            f"The label {plain(labels.values[row])!r} in {table.row_name(row)} is not among {shown(classes)}: "
+            "name all the labels with partial_fit(…, classes=…)."
+        )
+    return codes.astype(np.min_scalar_type(len(classes)))
 
 
 def _statistics(block: Block, encoded: Encoded, y: Array, n_labels: int, weight: Array | None) -> Statistics:

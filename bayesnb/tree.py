@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,24 +11,29 @@ import xarray as xr
 
 from bayesnb.families import Categorical, Multinomial
 from bayesnb.families.base import Array
-from bayesnb.frame import object_array
+from bayesnb.frame import Table, object_array
 from bayesnb.posterior import Posterior
 from bayesnb.priors import Parameters
 
 RESERVED = ("label", "row", "chain", "draw", "feature", "term", "order")
-PARAMETERS = ("prob", "mean", "sd", "rate", "variance")
+SUFFIXES = ("prob", "mean", "sd", "rate", "variance", "count", "average", "spread", "total", "rest")  # of any variable
 
 
 @dataclass(frozen=True)
 class Variable:
     """One variable of a posterior: its name, where its numbers are in the arrays of a part, and its axes."""
 
-    name: str
+    stem: str  # what its name starts with: that of the feature, made unique
     part: int
     parameter: str
     position: int | None  # on the feature axis of the part; None takes the whole array
     dims: tuple[str, ...]
     feature: Any  # the user's own name of the column, or None
+
+    @property
+    def name(self) -> str:
+        """The name in every tree, ``<stem>_<parameter>``."""
+        return f"{self.stem}_{self.parameter}"
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,11 @@ class Layout:
 
     variables: tuple[Variable, ...]
     coords: dict[str, Array]
+
+    @property
+    def features(self) -> tuple[Variable, ...]:
+        """The first variable of each feature, for its stem, its place and its dimensions."""
+        return tuple({v.stem: v for v in reversed(self.variables)}.values())[::-1]
 
     def dataset(
         self, label_prob: Array, parameters: Sequence[Parameters], sample_dims: tuple[str, ...] = ()
@@ -53,34 +63,38 @@ class Layout:
 
 def layout_of(posterior: Posterior) -> Layout:
     """Return the layout of a model: a variable for each feature and parameter, dims and coords by the user's names."""
-    taken = {*RESERVED, "label_prob"}
+    taken = {*RESERVED, "label_prob", "label_count"}
     coords = {"label": coordinate(posterior.classes)}
     variables: list[Variable] = []
     for number, part in enumerate(posterior.parts):
         parameters = list(part.posterior.mean())
         if isinstance(part.family, Multinomial):
-            stem = _free("term", taken - {"term"}, parameters)
-            taken |= {stem, *(f"{stem}_{p}" for p in parameters)}
+            stem = _claimed("term", taken - {"term"}, taken)
             coords[stem] = coordinate(part.features)
-            variables += [Variable(f"{stem}_{p}", number, p, None, ("label", stem), None) for p in parameters]
+            variables += [Variable(stem, number, p, None, ("label", stem), None) for p in parameters]
             continue
         for position, feature in enumerate(part.features):
-            stem = _free(str(feature).replace("/", "_"), taken, parameters)
-            taken |= {stem, *(f"{stem}_{p}" for p in parameters)}
+            stem = _claimed(str(feature).replace("/", "_"), taken, taken)
             has_levels = isinstance(part.family, Categorical)
             if has_levels:
                 coords[stem] = coordinate(part.family.levels)
             dims = ("label", stem) if has_levels else ("label",)
             place = None if has_levels else position
-            variables += [Variable(f"{stem}_{p}", number, p, place, dims, feature) for p in parameters]
+            variables += [Variable(stem, number, p, place, dims, feature) for p in parameters]
     return Layout(tuple(variables), coords)
 
 
-def _free(stem: str, taken: set[str], parameters: Iterable[str]) -> str:
-    """The stem, with underscores behind it until neither it nor its variables have a name that is in use."""
-    while stem in taken or any(f"{stem}_{p}" in taken for p in parameters):
+def _claimed(stem: str, in_use: set[str], taken: set[str]) -> str:
+    """The stem, with underscores behind it until neither it nor its variables have a name in use; now taken."""
+    while stem in in_use or any(f"{stem}_{suffix}" in in_use for suffix in SUFFIXES):
         stem += "_"
+    taken |= {stem, *(f"{stem}_{suffix}" for suffix in SUFFIXES)}
     return stem
+
+
+def row_coordinate(table: Table) -> Array:
+    """Return the names of the rows: the index of a data frame that has one, else 0, 1, 2, …"""
+    return np.arange(table.n_rows) if table.index is None else table.index.to_numpy()
 
 
 def coordinate(values: Sequence[Any]) -> Array:

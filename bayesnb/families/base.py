@@ -17,6 +17,7 @@ from bayesnb.priors import Beta, Dirichlet, Parameters, Prior
 
 Array = NDArray[Any]
 STIRLING_FROM = 100.0  # above it, Stirling's series to z⁻⁵ is exact to rounding (next term 6e-18)
+SAME = 1e-9  # relative difference below which sums are of the same rows: order and batches cost some 1e-12
 BLOCK_CELLS = 1 << 16  # cells of one block of work: its arrays stay in the processor's cache
 
 
@@ -48,6 +49,12 @@ class Statistics:
     def map(self, function: Callable[[Array], Array]) -> Self:
         """Apply one function to every array: an index, a broadcast, a reordering."""
         return self._combine(function)
+
+    def agrees_with(self, other: Self) -> bool:
+        """Whether two statistics are the same but for rounding, as those of the same rows in another order are."""
+        return all(
+            np.allclose(getattr(self, f.name), getattr(other, f.name), rtol=SAME, atol=SAME) for f in fields(self)
+        )
 
     @property
     def log_base(self) -> Array | float:
@@ -124,9 +131,27 @@ class Family(ABC):
     def maximum_likelihood(self, statistics: Any) -> Parameters:
         """Return the maximum-likelihood estimates; nan where there is none."""
 
-    def score(self, posterior: Any, x: Any, observed: Array | None = None) -> Array:
-        """Return the log predictive summed over the features: (row, label)."""
-        return blocked(lambda x, seen: self.cgf(posterior, x, observed=seen).sum(-1), x, observed)
+    @abstractmethod
+    def observe(self, stem: str, parameters: Parameters, statistics: Any, dims: tuple[str, ...]) -> None:
+        """Observe the statistics of one feature, (label,) or (label, level), in the PyMC model on the stack.
+
+        ``parameters`` are the model's own variables, with the dimensions ``dims``. As a function of them, the
+        likelihood is that of the rows, up to a constant factor.
+        """
+
+    def score(self, posterior: Any, x: Any, observed: Array | None = None, weights: Array | None = None) -> Array:
+        """Return the log predictive summed over the features: (row, label).
+
+        With ``weights``, (feature,) or (1,) for a family without a feature axis, each feature's counts so many times.
+        """
+        return blocked(lambda x, seen: weighted(self.cgf(posterior, x, observed=seen), weights).sum(-1), x, observed)
+
+
+def weighted(values: Array, weights: Array | None) -> Array:
+    """Return values times the weight of their feature, the last axis; a weight of 0 drops even an infinite one."""
+    if weights is None:
+        return values
+    return np.multiply(values, weights, out=np.zeros(values.shape), where=weights > 0)
 
 
 def blocked(function: Callable[[Any, Array | None], Array], x: Any, observed: Array | None) -> Array:
@@ -177,6 +202,21 @@ def log_ratio(part: Array, whole: Array) -> Array:
     """Return a difference of logarithms; nan is meant for 0/0, a label without rows under a concentration of 0."""
     with np.errstate(invalid="ignore"):
         return part - whole
+
+
+def observe_counts(name: str, prob: Any, counts: Array, dims: tuple[str, ...]) -> None:
+    """Observe counts, (..., level), of values with probabilities of the same shape in the PyMC model on the stack."""
+    import pymc as pm
+
+    if is_whole(counts):
+        pm.Multinomial(name, counts.sum(-1).astype(int), prob, observed=counts.astype(int), dims=dims)
+    else:  # fractional weights
+        pm.Potential(name, (counts * pm.math.log(prob)).sum())
+
+
+def is_whole(counts: Array) -> bool:
+    """Whether all counts are whole numbers, as PyMC's discrete distributions need them."""
+    return bool((counts == np.floor(counts)).all())
 
 
 def laid_out(

@@ -15,12 +15,14 @@ from bayesnb.families.base import (
     Family,
     Statistics,
     blocked,
+    is_whole,
     laid_out,
     log_ratio,
     log_rising,
     matmul_log,
     only,
     sum_by_label,
+    weighted,
 )
 from bayesnb.priors import Beta, Parameters, Prior, concentration_vector
 
@@ -99,9 +101,22 @@ class Bernoulli(Family):
     def maximum_likelihood(self, statistics: BernoulliStatistics) -> Parameters:
         return Beta(statistics.ones, statistics.zeros).mean()
 
-    def score(self, posterior: Any, x: Any, observed: Array | None = None) -> Array:
-        a, b = posterior.a, posterior.b
-        log_one, log_zero = (log_ratio(log_rising(part, 1), log_rising(a + b, 1)) for part in (a, b))
+    def observe(
+        self, stem: str, parameters: Parameters, statistics: BernoulliStatistics, dims: tuple[str, ...]
+    ) -> None:
+        import pymc as pm
+
+        prob, ones, zeros = parameters["prob"], statistics.ones, statistics.zeros
+        if is_whole(ones) and is_whole(zeros):
+            pm.Binomial(f"{stem}_count", (ones + zeros).astype(int), prob, observed=ones.astype(int), dims=dims)
+        else:  # fractional weights
+            pm.Potential(f"{stem}_count", (ones * pm.math.log(prob) + zeros * pm.math.log1p(-prob)).sum())
+
+    def score(self, posterior: Any, x: Any, observed: Array | None = None, weights: Array | None = None) -> Array:
+        log_total = log_rising(posterior.a + posterior.b, 1)
+        log_one, log_zero = (
+            weighted(log_ratio(log_rising(part, 1), log_total), weights) for part in (posterior.a, posterior.b)
+        )
         if sparse.issparse(x):
             return _sparse_score(x, log_one, log_zero)
 

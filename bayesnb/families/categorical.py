@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import polygamma
 
-from bayesnb.families.base import Array, Family, Statistics, log_ratio, log_rising, only
+from bayesnb.families.base import Array, Family, Statistics, log_ratio, log_rising, observe_counts, only, weighted
 from bayesnb.priors import Dirichlet, Parameters, Prior, concentration_vector
 
 
@@ -78,12 +78,10 @@ class Categorical(Family):
     def cgf(
         self, posterior: Any, x: Any, t: float | Array = 1.0, y: Array | None = None, observed: Array | None = None
     ) -> Array:
-        concentration = posterior.concentration
-        total = concentration.sum(-1)
         if y is None:
-            return _look_up(log_ratio(log_rising(concentration, t), log_rising(total, t)[:, None]), x, observed)
-        t = t if observed is None else t * observed
-        return log_ratio(log_rising(concentration[y, x], t), log_rising(total[y], t))
+            return _look_up(_log_tilt(posterior, t), x, observed)
+        concentration, t = posterior.concentration, t if observed is None else t * observed
+        return log_ratio(log_rising(concentration[y, x], t), log_rising(concentration.sum(-1)[y], t))
 
     def cumulants(self, posterior: Any, x: Any, observed: Array | None = None) -> Array:
         orders = np.arange(4)[:, None, None]
@@ -98,8 +96,19 @@ class Categorical(Family):
     def maximum_likelihood(self, statistics: CategoricalStatistics) -> Parameters:
         return Dirichlet(statistics.counts).mean()
 
-    def score(self, posterior: Any, x: Any, observed: Array | None = None) -> Array:
-        return self.cgf(posterior, x, observed=observed)
+    def observe(
+        self, stem: str, parameters: Parameters, statistics: CategoricalStatistics, dims: tuple[str, ...]
+    ) -> None:
+        observe_counts(f"{stem}_count", parameters["prob"], statistics.counts, dims)
+
+    def score(self, posterior: Any, x: Any, observed: Array | None = None, weights: Array | None = None) -> Array:
+        return _look_up(weighted(_log_tilt(posterior, 1.0), weights), x, observed)
+
+
+def _log_tilt(posterior: Any, t: float | Array) -> Array:
+    """K(t) of every level: (label, level)."""
+    concentration = posterior.concentration
+    return log_ratio(log_rising(concentration, t), log_rising(concentration.sum(-1), t)[:, None])
 
 
 def _look_up(table: Array, x: Array, observed: Array | None) -> Array:

@@ -12,6 +12,7 @@ from numpy.polynomial import polynomial
 from scipy.special import polygamma
 
 from bayesnb.families.base import (
+    SAME,
     Array,
     Family,
     Statistics,
@@ -69,6 +70,18 @@ class GaussianStatistics(Statistics):
         shift = _quotient((self.count * self.shift + self.total).sum(0, keepdims=True), count)
         about = self.about(shift)
         return replace(self, **{name: getattr(about, name).sum(0, keepdims=True) for name in SUMS}, shift=shift)
+
+    def agrees_with(self, other: Self) -> bool:
+        """Whether counts, means and variances are the same but for rounding, the means against their own spread."""
+        counts = np.where(self.count > 0, self.count, 1.0)
+        spread = np.sqrt(np.maximum(self.squares_about_mean, other.squares_about_mean) / counts)
+        rounding = SAME * spread + 1e-3 * SAME * np.abs(self.mean)  # a large offset costs digits of the mean
+        gap = np.sqrt(np.abs(self.squares_about_mean - other.squares_about_mean) / counts)
+        return bool(
+            np.allclose(self.count, other.count, rtol=SAME, atol=SAME)
+            and (np.abs(self.mean - other.mean) <= rounding).all()
+            and (gap <= np.sqrt(SAME) * spread + rounding).all()
+        )
 
     @property
     def mean(self) -> Array:
@@ -171,6 +184,21 @@ class Gaussian(Family):
             "mean": statistics.shift + statistics.total / count,
             "sd": np.sqrt(statistics.squares_about_mean / count),
         }
+
+    def observe(self, stem: str, parameters: Parameters, statistics: GaussianStatistics, dims: tuple[str, ...]) -> None:
+        import pymc as pm
+
+        mean, sd, n = parameters["mean"], parameters["sd"], statistics.count
+        squares = statistics.squares_about_mean
+        met = np.flatnonzero(n)
+        pm.Normal(f"{stem}_average", mean[met], sd[met] / np.sqrt(n[met]), observed=statistics.mean[met])
+        spread = np.flatnonzero((n > 1) & (squares > 0))
+        half = (n[spread] - 1) / 2
+        pm.Gamma(f"{stem}_spread", half, half / sd[spread] ** 2, observed=squares[spread] / (n[spread] - 1))
+        rest = np.setdiff1d(np.flatnonzero((n > 0) & ((n != 1) | (squares != 0))), spread)
+        if len(rest):  # equal values, or fractional weights of less than a row: all that the average does not say
+            log_rest = (1 - n[rest]) * pm.math.log(sd[rest]) - squares[rest] / (2 * sd[rest] ** 2)
+            pm.Potential(f"{stem}_rest", log_rest.sum())
 
     def unit_information(self, statistics: GaussianStatistics) -> NormalInverseGamma:
         """Return the default prior: one row's worth of knowledge about the pooled column, (1, feature)."""

@@ -10,7 +10,17 @@ import numpy as np
 from scipy import sparse
 from scipy.special import gammaln, polygamma
 
-from bayesnb.families.base import Array, Family, Statistics, log_ratio, log_rising, matmul_log, sum_by_label
+from bayesnb.families.base import (
+    Array,
+    Family,
+    Statistics,
+    log_ratio,
+    log_rising,
+    matmul_log,
+    observe_counts,
+    sum_by_label,
+    weighted,
+)
 from bayesnb.priors import Dirichlet, Parameters, Prior, concentration_vector
 
 
@@ -96,8 +106,13 @@ class Multinomial(Family):
     def maximum_likelihood(self, statistics: MultinomialStatistics) -> Parameters:
         return Dirichlet(statistics.counts).mean()
 
-    def score(self, posterior: Any, x: Any, observed: Array | None = None) -> Array:
-        return self.cgf(posterior, x, observed=observed)
+    def observe(
+        self, stem: str, parameters: Parameters, statistics: MultinomialStatistics, dims: tuple[str, ...]
+    ) -> None:
+        observe_counts(f"{stem}_count", parameters["prob"], statistics.counts, dims)
+
+    def score(self, posterior: Any, x: Any, observed: Array | None = None, weights: Array | None = None) -> Array:
+        return weighted(self.cgf(posterior, x, observed=observed), weights)
 
 
 def _documents(x: Any, observed: Array | None) -> Any:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import gammaln, polygamma, xlogy
 
-from bayesnb.families.base import Array, Family, Statistics, laid_out, log_rising, only, sum_by_label
+from bayesnb.families.base import Array, Family, Statistics, is_whole, laid_out, log_rising, only, sum_by_label
 from bayesnb.priors import Gamma, Parameters, Prior
 
 
@@ -94,6 +94,16 @@ class Poisson(Family):
 
     def maximum_likelihood(self, statistics: PoissonStatistics) -> Parameters:
         return {"rate": statistics.total / np.where(statistics.count > 0, statistics.count, np.nan)}
+
+    def observe(self, stem: str, parameters: Parameters, statistics: PoissonStatistics, dims: tuple[str, ...]) -> None:
+        import pymc as pm
+
+        rate, count, total = parameters["rate"], statistics.count, statistics.total
+        if is_whole(total):
+            met = np.flatnonzero(count)
+            pm.Poisson(f"{stem}_total", count[met] * rate[met], observed=total[met].astype(int))
+        else:  # fractional weights
+            pm.Potential(f"{stem}_total", (total * pm.math.log(rate) - count * rate).sum())
 
     def unit_information(self, statistics: PoissonStatistics) -> Gamma:
         """Return the default prior: one row's worth of knowledge about the pooled column, (1, feature)."""

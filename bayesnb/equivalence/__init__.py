@@ -1,0 +1,8 @@
+"""The claims that this package rests on, checked on the user's own table."""
+
+from __future__ import annotations
+
+from bayesnb.equivalence.checks import Check, Claim, Equivalence
+from bayesnb.equivalence.verify import verify_equivalence
+
+__all__ = ["Check", "Claim", "Equivalence", "verify_equivalence"]
