@@ -10,6 +10,7 @@ import numpy as np
 import xarray as xr
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from bayesnb import engines
@@ -17,7 +18,7 @@ from bayesnb.blocks import Encoded, Unseen, encode, in_order, shown
 from bayesnb.calibration import calibration, warn_if_overconfident
 from bayesnb.evidence import check_comparable, evidence_by_feature
 from bayesnb.explanation import explain
-from bayesnb.families import Categorical
+from bayesnb.families import Bernoulli, Categorical, Multinomial
 from bayesnb.families.base import Array
 from bayesnb.frame import Column, Table, read_labels, read_table, read_weights, take_named
 from bayesnb.merging import check_same_parameters, remainder, union
@@ -69,7 +70,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
     statistics_ : Summary
         All that the model keeps of the rows: labels, counts, and the sufficient statistics of every block.
     posterior_ : dict
-        The posterior of the label probabilities, by the key "label", and of every feature, by its name.
+        The posterior of the label probabilities, by the key "label", and of every feature by its name, of a block of
+        features by the tuple of their names; a feature that is itself called "label" is "label_", as in draws.
     feature_weights_ : xarray.DataArray
         The weights in use, (feature,), with what they were learnt from in its attributes.
 
@@ -103,6 +105,12 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         self.unseen = unseen
         self.feature_weights = feature_weights
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = tags.input_tags.categorical = tags.input_tags.string = True
+        tags.input_tags.sparse = isinstance(self.families, Bernoulli | Multinomial)
+        return tags
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from a table, forgetting what was learnt before.
 
@@ -127,7 +135,15 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         ValueError
             If the table, a label or a weight can't be read, naming column, value and row.
         """
-        return self._learn(X, y, sample_weight, classes=None, start=None, is_whole=True)
+        self._learn(X, y, sample_weight, classes=None, start=None, is_whole=True)
+        silent = self._uninformative()
+        if silent:
+            warnings.warn(
+                f"The columns {shown(silent)} do not vary: they say nothing about the label and are left out.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from further rows; any batching gives the same as one fit.
@@ -198,7 +214,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         summary = start(table, labels).met(table, labels, weight, self.unseen)
 
         def rows(posterior: Posterior) -> Rows:
-            codes = label_codes(labels, summary.classes)
+            codes = label_codes(labels, summary.classes, table)
             weights = np.ones(table.n_rows) if weight is None else weight
             return _arrays(posterior, summary, table, self.unseen), codes, weights
 
@@ -212,7 +228,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
                 declared = np.unique(labels.values).tolist() if labels.kind != "mixed" else list(labels.values)
             start = Summary.empty(table, self.families, in_order(set(declared)))
         if len(labels.values) == 0 and not start.label_counts.any():
-            raise ValueError("There is no row to learn from: X is empty, or every sample_weight is 0.")
+            raise ValueError("There is no row to learn from: X is empty, or every sample_weight is zero.")
         return start.with_classes(declared)
 
     def _check_parameters(self) -> None:
@@ -229,13 +245,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         self.n_features_in_ = len(summary.names)
         if summary.is_named and all(isinstance(name, str) for name in summary.names):
             self.feature_names_in_ = np.array(summary.names, dtype=object)
-        silent = self._uninformative()
-        if silent:
-            warnings.warn(
-                f"The columns {shown(silent)} do not vary: they say nothing about the label and are left out.",
-                UserWarning,
-                stacklevel=4,
-            )
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_  # of an earlier fit
 
     def _uninformative(self) -> list[Any]:
         """Names of the columns that no part reads, in the order of the table."""
@@ -327,7 +338,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any, plug_in: Estimate | None = None) -> Array:
         """Return the most probable label of each row, shape (row,)."""
-        return self.classes_[self._log_joint(X, plug_in).argmax(1)]
+        most_probable = self._log_joint(X, plug_in).argmax(1)
+        return self.classes_[most_probable]
 
     def estimates(self, kind: Estimate = "mean") -> xr.Dataset:
         """Return point estimates of all parameters as tables to lay beside a textbook's.
@@ -473,7 +485,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         result: dict[Any, Any] = {"label": self._posterior.labels.posterior}
         for part in self._posterior.parts:
             key = part.features if len(part.features) > 1 else part.features[0]
-            result[key] = part.posterior
+            result["label_" if key == "label" else key] = part.posterior
         return result
 
     @property
@@ -724,7 +736,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         table, labels, weight = _read_rows(X, y, sample_weight)
         if of_training:
             self._check_training_rows(table, labels, weight)
-        codes = label_codes(labels, self.statistics_.classes)
+        codes = label_codes(labels, self.statistics_.classes, table)
         table, encoded = self._encoded(table)
         return table, encoded, codes, np.ones(table.n_rows) if weight is None else weight
 
