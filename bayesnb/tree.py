@@ -60,6 +60,36 @@ class Layout:
         sizes = dict(zip(sample_dims, label_prob.shape, strict=False))
         return xr.Dataset(data, {**{dim: np.arange(size) for dim, size in sizes.items()}, **self.coords})
 
+    def arrays(self, dataset: xr.Dataset) -> tuple[Array, list[Parameters]]:
+        """Return the label probabilities and the arrays of every part, the inverse of ``dataset``; draws as one axis.
+
+        Raises
+        ------
+        ValueError
+            If a variable is absent, or its coordinates are not those of the model.
+        """
+        label_prob = self._values(dataset, "label_prob", ("label",))
+        parameters: dict[int, Parameters] = {v.part: {} for v in self.variables}
+        for v in self.variables:
+            values = self._values(dataset, v.name, v.dims)
+            if v.position is None:
+                parameters[v.part][v.parameter] = values
+            else:
+                parameters[v.part].setdefault(v.parameter, []).append(values)
+        return label_prob, [
+            {name: np.stack(values, axis=-1) if isinstance(values, list) else values for name, values in part.items()}
+            for _, part in sorted(parameters.items())
+        ]
+
+    def _values(self, dataset: xr.Dataset, name: str, dims: tuple[str, ...]) -> Array:
+        """The draws of one variable, all chains together: (draw, *dims)."""
+        if name not in dataset:
+            raise ValueError(f"The draws lack the variable {name!r} of this model.")
+        for dim in dims:
+            if dim not in dataset.coords or list(dataset[dim].values) != list(self.coords[dim]):
+                raise ValueError(f"The draws of {name!r} are not of this model: its {dim!r} are {self.coords[dim]}.")
+        return dataset[name].transpose(..., *dims).to_numpy().reshape(-1, *(len(self.coords[dim]) for dim in dims))
+
 
 def layout_of(posterior: Posterior) -> Layout:
     """Return the layout of a model: a variable for each feature and parameter, dims and coords by the user's names."""
