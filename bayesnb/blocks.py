@@ -38,8 +38,8 @@ class Encoded:
     x: Any
     observed: Array | None = None
 
-    def take(self, rows: slice | Array) -> Encoded:
-        """Return the arrays of some rows."""
+    def take(self, rows: Any) -> Encoded:
+        """Return the rows of a slice, a mask or an index."""
         return Encoded(self.x[rows], None if self.observed is None else self.observed[rows])
 
 

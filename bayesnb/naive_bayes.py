@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, Self, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args, overload
 
 import numpy as np
 import xarray as xr
@@ -24,8 +24,10 @@ from bayesnb.frame import Column, Table, read_labels, read_table, read_weights, 
 from bayesnb.merging import check_same_parameters, remainder, union
 from bayesnb.posterior import Part, Posterior, posterior_of
 from bayesnb.same_rows import difference
+from bayesnb.score_draws import DEFAULT_DRAWS, exact_draws, given_draws
 from bayesnb.summary import Summary, label_codes
 from bayesnb.tree import Layout, coordinate, layout_of, row_coordinate
+from bayesnb.uncertainty import Kind, Method, predict_uncertainty
 from bayesnb.weights import Rows, as_array, check, described, weigh
 
 if TYPE_CHECKING:
@@ -340,6 +342,80 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         """Return the most probable label of each row, shape (row,)."""
         most_probable = self._log_joint(X, plug_in).argmax(1)
         return self.classes_[most_probable]
+
+    def predict_uncertainty(
+        self,
+        X: Any,
+        prob: float = 0.94,
+        kind: Kind = "eti",
+        *,
+        method: Method | None = None,
+        posterior: xr.DataTree | None = None,
+        draws: int | None = None,
+        random_seed: Any = None,
+    ) -> xr.Dataset:
+        """Return how sure the label probabilities are: intervals and entropies over the posterior of the parameters.
+
+        Parameters
+        ----------
+        X : data frame, array or sparse matrix, shape (row, column)
+        prob : float, default 0.94
+            Probability of the intervals.
+        kind : {"eti", "hdi"}
+            Equal-tailed intervals, or the narrowest ones, of highest density.
+        method : {"cumulants", "draws"}, optional
+            In closed form by four cumulants, the default, or by draws of the parameters. The few rows where four
+            cumulants are too few are done by draws, and the attributes say how many and why.
+        posterior : DataTree, optional
+            Draws from ``draw`` or ``sample`` to take, all of them; so ``method="draws"``.
+        draws : int, optional
+            How many exact draws to take where draws are needed, by default 10,000.
+        random_seed : int, Generator or None
+
+        Returns
+        -------
+        xarray.Dataset
+            (row, label): ``prob``, the exact prediction of ``predict_proba``; ``mean``, ``sd``, ``lower`` and
+            ``upper`` of p(label given x, θ). (row,), in nats: ``entropy_total`` of the mean, ``entropy_aleatoric``,
+            the mean entropy, which no further training rows would take away, and ``entropy_epistemic``, the rest.
+            Attributes name the interval's kind and probability and the method.
+
+        Raises
+        ------
+        ValueError
+            If X can't be read, an argument is none of those above, the posterior is improper, or the draws are of
+            another model.
+
+        Notes
+        -----
+        ``prob`` is not the mean over θ: x itself tells something about θ, by which the exact prediction reweights it.
+        A bound by n draws has a Monte Carlo error: it is a quantile of n independent values.
+
+        Examples
+        --------
+        >>> table = [["r"]] * 30 + [["g"]] * 30
+        >>> model = NaiveBayes(Categorical()).fit(table, ["A"] * 20 + ["B"] * 10 + ["A"] * 10 + ["B"] * 20)
+        >>> sure = model.predict_uncertainty([["r"]]).sel(label="A", row=0)
+        >>> [round(float(sure[name]), 2) for name in ("lower", "prob", "upper")]
+        [0.49, 0.66, 0.81]
+        """
+        _check_prob(prob)
+        if kind not in get_args(Kind):
+            raise ValueError(f'kind, of an interval, is "eti" or "hdi", not {kind!r}.')
+        if method not in (None, *get_args(Method)):
+            raise ValueError(f'method is "cumulants" or "draws", not {method!r}.')
+        if posterior is not None and (method == "cumulants" or draws is not None):
+            raise ValueError('With a posterior given, all of its draws are taken: leave out draws and "cumulants".')
+        table, encoded = self._encoded(X)
+        self._check_proper()
+        if posterior is None:
+            rng = np.random.default_rng(random_seed)
+            given = exact_draws(self._posterior, DEFAULT_DRAWS if draws is None else draws, rng)
+        else:
+            given = given_draws(self._posterior, *self._layout.arrays(posterior["posterior"].to_dataset()))
+            method = "draws"
+        row = row_coordinate(table)
+        return predict_uncertainty(self._posterior, encoded, row, prob, kind, given, method or "cumulants")
 
     def estimates(self, kind: Estimate = "mean") -> xr.Dataset:
         """Return point estimates of all parameters as tables to lay beside a textbook's.
