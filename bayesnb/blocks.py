@@ -248,7 +248,7 @@ def _stacked(family: Family, table: Table, positions: tuple[int, ...]) -> Encode
     observed = np.ones(x.shape, dtype=bool)
     for j, position in enumerate(positions):
         column = table.read(position)
-        if column.kind not in ("boolean", "number"):
+        if column.kind not in ("boolean", "number") and len(column.present):
             row = 0 if column.missing is None else int(np.argmin(column.missing))
             raise ValueError(
                 f"{family.name} needs numbers, but column {table.names[position]!r} has the value "

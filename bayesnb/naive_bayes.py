@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING, Any, Literal, Self, overload
 import numpy as np
 import xarray as xr
 from scipy.special import logsumexp
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from bayesnb import engines
 from bayesnb.blocks import Encoded, Unseen, encode, in_order, shown
 from bayesnb.calibration import calibration, warn_if_overconfident
 from bayesnb.evidence import check_comparable, evidence_by_feature
 from bayesnb.explanation import explain
 from bayesnb.families import Categorical
 from bayesnb.families.base import Array
-from bayesnb.frame import Column, Table, read_labels, read_table, read_weights
+from bayesnb.frame import Column, Table, read_labels, read_table, read_weights, take_named
+from bayesnb.merging import check_same_parameters, remainder, union
 from bayesnb.posterior import Part, Posterior, posterior_of
 from bayesnb.same_rows import difference
 from bayesnb.summary import Summary, label_codes
@@ -62,7 +64,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         The labels.
     n_features_in_ : int
         Number of columns.
-    feature_names_in_ : ndarray, shape (n_features_in_,)
+    feature_names_in_ : ndarray, shape (column,)
         Names of the columns, where all are strings.
     statistics_ : Summary
         All that the model keeps of the rows: labels, counts, and the sufficient statistics of every block.
@@ -106,11 +108,14 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : data frame, array or sparse matrix, shape (row, column)
-        y : sequence, shape (row,)
-            Labels of any hashable type; those that a categorical type declares count whether seen or not.
-        sample_weight : sequence, shape (row,), optional
-            A weight of 2 is a repeated row; a row of weight 0 is as if it were not there.
+        X : data frame, array, sparse matrix or path, shape (row, column)
+            A lazy or remote frame (Polars, DuckDB, Dask, PySpark, Ibis) and the path of a Parquet or CSV file are
+            learnt from where they lie, by group-bys: only statistics are fetched.
+        y : sequence, shape (row,), or str
+            Labels of any hashable type; those that a categorical type declares count whether seen or not. Or the name
+            of the column of a frame that holds them.
+        sample_weight : sequence, shape (row,), or str, optional
+            A weight of 2 is a repeated row; a row of weight 0 is as if it were not there. Or a column's name.
 
         Returns
         -------
@@ -141,27 +146,74 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         """
         return self._learn(X, y, sample_weight, classes, start=getattr(self, "statistics_", None), is_whole=False)
 
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Take back rows that were learnt from, as a sliding window does.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for ``fit``. The prior, where it is the default, is that of the rows that stay.
+
+        Returns
+        -------
+        NaiveBayes
+            The estimator itself; unchanged if the rows can't be read.
+
+        Raises
+        ------
+        ValueError
+            If the model has not met so many rows of a label, or values of a column.
+        """
+        check_is_fitted(self, "statistics_")
+        emptied = self.statistics_.emptied()
+        forgotten, _ = self._met(lambda _table, _labels: emptied, X, y, sample_weight)
+        self._set(remainder(self.statistics_, forgotten), rows=None)
+        return self
+
+    def __add__(self, other: NaiveBayes) -> NaiveBayes:
+        """Return a new model of the rows of both, the prior counted once."""
+        check_is_fitted(self, "statistics_")
+        check_is_fitted(other, "statistics_")
+        check_same_parameters(self.get_params(), other.get_params())
+        model = clone(self)
+        model._set(union(self.statistics_, other.statistics_), rows=None)
+        return model
+
     def _learn(
         self, X: Any, y: Any, sample_weight: Any, classes: Any, start: Summary | None, *, is_whole: bool
     ) -> Self:
         self._check_parameters()
+        summary, rows = self._met(lambda table, labels: self._start(table, labels, classes, start), X, y, sample_weight)
+        self._set(summary, rows if is_whole else None)
+        return self
+
+    def _met(
+        self, start: Callable[[Table, Column], Summary], X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Summary, Callable[[Posterior], Rows] | None]:
+        """The summary that starts from the kind of table and its labels, with the rows of X; and the rows, if here."""
+        if engines.is_lazy(X):
+            remote = engines.read_rows(X, y, sample_weight)
+            return engines.met(start(remote.table, remote.labels), remote, self.unseen), None
         table, labels, weight = _read_rows(X, y, sample_weight)
-        declared = [*(classes if classes is not None else ()), *(labels.levels or ())]
-        if start is None:
-            if not declared:
-                declared = np.unique(labels.values).tolist() if labels.kind != "mixed" else list(labels.values)
-            start = Summary.empty(table, self.families, in_order(set(declared)))
-        if table.n_rows == 0 and not start.label_counts.any():
-            raise ValueError("There is no row to learn from: X is empty, or every sample_weight is 0.")
-        summary = start.with_classes(declared).met(table, labels, weight, self.unseen)
+        summary = start(table, labels).met(table, labels, weight, self.unseen)
 
         def rows(posterior: Posterior) -> Rows:
             codes = label_codes(labels, summary.classes)
             weights = np.ones(table.n_rows) if weight is None else weight
             return _arrays(posterior, summary, table, self.unseen), codes, weights
 
-        self._set(summary, rows if is_whole else None)
-        return self
+        return summary, rows
+
+    def _start(self, table: Table, labels: Column, classes: Any, start: Summary | None) -> Summary:
+        """The summary that further rows are added to, with room for their labels."""
+        declared = [*(classes if classes is not None else ()), *(labels.levels or ())]
+        if start is None:
+            if not declared:
+                declared = np.unique(labels.values).tolist() if labels.kind != "mixed" else list(labels.values)
+            start = Summary.empty(table, self.families, in_order(set(declared)))
+        if len(labels.values) == 0 and not start.label_counts.any():
+            raise ValueError("There is no row to learn from: X is empty, or every sample_weight is 0.")
+        return start.with_classes(declared)
 
     def _check_parameters(self) -> None:
         if self.unseen not in ("error", "ignore"):
@@ -705,6 +757,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
 
 def _read_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Table, Column, Array | None]:
     """Rows, labels and weights, without the rows of weight 0."""
+    X, y, sample_weight = take_named(X, y, sample_weight)
     table = read_table(X)
     labels = read_labels(y, table.n_rows)
     if sample_weight is None:

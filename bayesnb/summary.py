@@ -72,12 +72,16 @@ class Summary:
             tuple(with_levels_of(block, table, self.positions(table, block)[0]) for block in self.blocks)
         )
         y = label_codes(labels, self.classes)
-        counts = np.bincount(y, weight, len(self.classes))
         new = (
-            old + _statistics(block, part, y, len(self.classes), weight)
-            for old, block, part in zip(wide.statistics, wide.blocks, wide.encoded(table, unseen), strict=True)
+            _statistics(block, part, y, len(self.classes), weight)
+            for block, part in zip(wide.blocks, wide.encoded(table, unseen), strict=True)
         )
-        return replace(wide, label_counts=wide.label_counts + counts, statistics=tuple(new))
+        return wide.plus(np.bincount(y, weight, len(self.classes)), new)
+
+    def plus(self, label_counts: Array, statistics: Iterable[Statistics]) -> Self:
+        """Return the summary with the counts and statistics of further rows, of the same labels and levels."""
+        total = (old + new for old, new in zip(self.statistics, statistics, strict=True))
+        return replace(self, label_counts=self.label_counts + label_counts, statistics=tuple(total))
 
     def with_classes(self, classes: Iterable[Hashable]) -> Self:
         """Return the summary with room for further labels."""
@@ -106,12 +110,12 @@ class Summary:
 
 
 def label_codes(labels: Column, classes: tuple[Hashable, ...]) -> Array:
-    """Return the position of each label among the classes.
+    """Return the position of each label among the classes, in the smallest unsigned type: (row,).
 
     Raises
     ------
     ValueError
-        If a label is not among them.
+        If a label is none of them.
     """
     codes = code_by_value(labels.values, classes)
     if (codes < 0).any():

@@ -51,6 +51,10 @@ class Statistics:
         """Apply one function to every array: an index, a broadcast, a reordering."""
         return self._combine(function)
 
+    def beside(self, *others: Self) -> Self:
+        """Return the statistics of several features together, side by side on the last axis."""
+        return type(self)(*(np.concatenate([getattr(s, f.name) for s in (self, *others)], -1) for f in fields(self)))
+
     def agrees_with(self, other: Self) -> bool:
         """Whether two statistics are the same but for rounding, as those of the same rows in another order are."""
         return all(
