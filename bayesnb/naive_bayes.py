@@ -21,10 +21,11 @@ from bayesnb.families import Categorical
 from bayesnb.families.base import Array
 from bayesnb.frame import Column, Table, read_labels, read_table, read_weights, take_named
 from bayesnb.merging import check_same_parameters, remainder, union
-from bayesnb.posterior import Part, posterior_of
+from bayesnb.posterior import Part, Posterior, posterior_of
 from bayesnb.same_rows import difference
 from bayesnb.summary import Summary, label_codes
 from bayesnb.tree import Layout, coordinate, layout_of, row_coordinate
+from bayesnb.weights import Rows, as_array, check, described, weigh
 
 if TYPE_CHECKING:
     from arviz import ELPDDataLOO
@@ -50,6 +51,12 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         Known label probabilities, such as the prevalence of a disease, in place of learnt ones. They add up to 1.
     unseen : {"error", "ignore"}, default "error"
         Whether a categorical value that is not among the levels is an error, or treated as a missing cell.
+    feature_weights : None, "loo", "loo-shared" or mapping, default None
+        How many times each feature's evidence counts at prediction; None: once. Features that depend on each other
+        repeat the same evidence, and plain naive Bayes is overconfident. "loo" learns a weight for each feature from
+        the exact leave-one-out predictions of the training rows, "loo-shared" one weight for all; both need ``fit`` on
+        a table in memory. A mapping gives weights from 0 by name, 1 to features that it leaves out. The columns of a
+        Multinomial() are one feature, called "term". All predictions use the weights; the posterior does not.
 
     Attributes
     ----------
@@ -57,12 +64,14 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         The labels.
     n_features_in_ : int
         Number of columns.
-    feature_names_in_ : ndarray, shape (n_features_in_,)
+    feature_names_in_ : ndarray, shape (column,)
         Names of the columns, where all are strings.
     statistics_ : Summary
         All that the model keeps of the rows: labels, counts, and the sufficient statistics of every block.
     posterior_ : dict
         The posterior of the label probabilities, by the key "label", and of every feature, by its name.
+    feature_weights_ : xarray.DataArray
+        The weights in use, (feature,), with what they were learnt from in its attributes.
 
     Notes
     -----
@@ -85,12 +94,14 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         label_concentration: Any = 1.0,
         label_prob: Any = None,
         unseen: Unseen = "error",
+        feature_weights: Any = None,
     ) -> None:
         self.families = families
         self.concentration = concentration
         self.label_concentration = label_concentration
         self.label_prob = label_prob
         self.unseen = unseen
+        self.feature_weights = feature_weights
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from a table, forgetting what was learnt before.
@@ -116,7 +127,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         ValueError
             If the table, a label or a weight can't be read, naming column, value and row.
         """
-        return self._learn(X, y, sample_weight, classes=None, start=None)
+        return self._learn(X, y, sample_weight, classes=None, start=None, is_whole=True)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from further rows; any batching gives the same as one fit.
@@ -133,7 +144,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         NaiveBayes
             The estimator itself; unchanged if the rows can't be read.
         """
-        return self._learn(X, y, sample_weight, classes, start=getattr(self, "statistics_", None))
+        return self._learn(X, y, sample_weight, classes, start=getattr(self, "statistics_", None), is_whole=False)
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take back rows that were learnt from, as a sliding window does.
@@ -155,8 +166,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self, "statistics_")
         emptied = self.statistics_.emptied()
-        forgotten = self._met(lambda _table, _labels: emptied, X, y, sample_weight)
-        self._set(remainder(self.statistics_, forgotten))
+        forgotten, _ = self._met(lambda _table, _labels: emptied, X, y, sample_weight)
+        self._set(remainder(self.statistics_, forgotten), rows=None)
         return self
 
     def __add__(self, other: NaiveBayes) -> NaiveBayes:
@@ -165,21 +176,33 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         check_is_fitted(other, "statistics_")
         check_same_parameters(self.get_params(), other.get_params())
         model = clone(self)
-        model._set(union(self.statistics_, other.statistics_))
+        model._set(union(self.statistics_, other.statistics_), rows=None)
         return model
 
-    def _learn(self, X: Any, y: Any, sample_weight: Any, classes: Any, start: Summary | None) -> Self:
+    def _learn(
+        self, X: Any, y: Any, sample_weight: Any, classes: Any, start: Summary | None, *, is_whole: bool
+    ) -> Self:
         self._check_parameters()
-        self._set(self._met(lambda table, labels: self._start(table, labels, classes, start), X, y, sample_weight))
+        summary, rows = self._met(lambda table, labels: self._start(table, labels, classes, start), X, y, sample_weight)
+        self._set(summary, rows if is_whole else None)
         return self
 
-    def _met(self, start: Callable[[Table, Column], Summary], X: Any, y: Any, sample_weight: Any) -> Summary:
-        """The summary that starts from the kind of table and its labels, with the rows of X added."""
+    def _met(
+        self, start: Callable[[Table, Column], Summary], X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Summary, Callable[[Posterior], Rows] | None]:
+        """The summary that starts from the kind of table and its labels, with the rows of X; and the rows, if here."""
         if engines.is_lazy(X):
-            rows = engines.read_rows(X, y, sample_weight)
-            return engines.met(start(rows.table, rows.labels), rows, self.unseen)
+            remote = engines.read_rows(X, y, sample_weight)
+            return engines.met(start(remote.table, remote.labels), remote, self.unseen), None
         table, labels, weight = _read_rows(X, y, sample_weight)
-        return start(table, labels).met(table, labels, weight, self.unseen)
+        summary = start(table, labels).met(table, labels, weight, self.unseen)
+
+        def rows(posterior: Posterior) -> Rows:
+            codes = code_by_value(labels.values, summary.classes)
+            weights = np.ones(table.n_rows) if weight is None else weight
+            return _arrays(posterior, summary, table, self.unseen), codes, weights
+
+        return summary, rows
 
     def _start(self, table: Table, labels: Column, classes: Any, start: Summary | None) -> Summary:
         """The summary that further rows are added to, with room for their labels."""
@@ -195,10 +218,12 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         if self.unseen not in ("error", "ignore"):
             raise ValueError(f'unseen must be "error" or "ignore", not {self.unseen!r}.')
+        check(self.feature_weights)
 
-    def _set(self, summary: Summary) -> None:
-        """Take over a summary; the posterior follows from it and the priors."""
-        self._posterior = posterior_of(summary, self.concentration, self.label_concentration, self.label_prob)
+    def _set(self, summary: Summary, rows: Callable[[Posterior], Rows] | None) -> None:
+        """Take over a summary; the posterior follows from it and the priors, learnt feature weights from the rows."""
+        posterior = posterior_of(summary, self.concentration, self.label_concentration, self.label_prob)
+        self._posterior, self._weighing = weigh(posterior, self.feature_weights, summary.names, rows)
         self.statistics_ = summary
         self.classes_ = coordinate(summary.classes)
         self.n_features_in_ = len(summary.names)
@@ -230,10 +255,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
                 UserWarning,
                 stacklevel=4,
             )
-        return table, [
-            part.encoded(encode(part.block, table, summary.positions(table, part.block), self.unseen))
-            for part in self._posterior.parts
-        ]
+        return table, _arrays(self._posterior, summary, table, self.unseen)
 
     def _log_joint(self, X: Any, plug_in: Estimate | None) -> Array:
         """Return log p(y, x given the training data), or with a plug-in log p(y, x given θ̂): (row, label)."""
@@ -453,6 +475,12 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             key = part.features if len(part.features) > 1 else part.features[0]
             result[key] = part.posterior
         return result
+
+    @property
+    def feature_weights_(self) -> xr.DataArray:
+        """The weight of every feature at prediction."""
+        check_is_fitted(self, "statistics_")
+        return as_array(self._posterior, self._weighing)
 
     @overload
     def log_evidence(self) -> float: ...
@@ -718,6 +746,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         silent = self._uninformative()
         if silent:
             lines.append(f"left out, as they do not vary: {shown(silent)}")
+        if self.feature_weights is not None:
+            lines.append(described(self.feature_weights_))
         return "\n".join(lines)
 
     def __str__(self) -> str:
@@ -740,6 +770,14 @@ def _read_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Table, Column, Array
 def _check_prob(prob: float) -> None:
     if not 0 < prob < 1:
         raise ValueError(f"prob, the probability of an interval, must lie between 0 and 1, not {prob!r}.")
+
+
+def _arrays(posterior: Posterior, summary: Summary, table: Table, unseen: Unseen) -> list[Encoded]:
+    """The arrays that every part reads."""
+    return [
+        part.encoded(encode(part.block, table, summary.positions(table, part.block), unseen))
+        for part in posterior.parts
+    ]
 
 
 def _line(part: Part) -> str:

@@ -121,7 +121,7 @@ def label_codes(labels: Column, classes: tuple[Hashable, ...]) -> Array:
     if (codes < 0).any():
         row = int(np.argmax(codes < 0))
         raise ValueError(
-            f"The label {labels.values[row]!r} in row {row} is not among {shown(classes)}: "
+            f"The label {shown(labels.values[[row]].tolist())} in row {row} is not among {shown(classes)}: "
             "name all the labels with partial_fit(…, classes=…)."
         )
     return codes.astype(np.min_scalar_type(len(classes)))
