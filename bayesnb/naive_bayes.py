@@ -362,13 +362,16 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             **options,
         )
 
-    def to_pymc(self, likelihood: Literal["statistics"] = "statistics") -> Any:
+    def to_pymc(self, X: Any = None, y: Any = None, *, likelihood: Literal["statistics", "rows"] = "statistics") -> Any:
         """Return the generative model as a PyMC model, to read, to change and to build on.
 
         Parameters
         ----------
-        likelihood : {"statistics"}
-            What is observed: the sufficient statistics, so that the model's size does not depend on the rows.
+        X, y
+            Rows to observe, with likelihood "rows"; a label may be missing, and is then summed out.
+        likelihood : {"statistics", "rows"}
+            What is observed: the sufficient statistics of the rows that the model was fitted to, so that the size does
+            not depend on their number; or each cell of X and y by itself. The posterior is the same for the same rows.
 
         Returns
         -------
@@ -378,14 +381,23 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If a prior is improper (a concentration of 0), which PyMC has no distribution for.
+            If a prior is improper (a concentration of 0), which PyMC has no distribution for; or rows are given for
+            "statistics", or not for "rows".
         """
-        from bayesnb.generative import statistics_model
+        from bayesnb.generative import rows_model, statistics_model
 
         check_is_fitted(self, "statistics_")
-        if likelihood != "statistics":
-            raise ValueError(f'likelihood must be "statistics", not {likelihood!r}.')
-        return statistics_model(self._posterior)
+        if likelihood not in ("statistics", "rows"):
+            raise ValueError(f'likelihood must be "statistics" or "rows", not {likelihood!r}.')
+        if (X is None or y is None) == (likelihood == "rows"):
+            raise ValueError('X and y go with likelihood="rows", which needs both; the statistics are those of fit.')
+        if likelihood == "statistics":
+            return statistics_model(self._posterior)
+        table, encoded = self._encoded(X)
+        labels = read_labels(y, table.n_rows, may_lack=True)
+        return rows_model(
+            self._posterior, encoded, label_codes(labels, self.statistics_.classes), row_coordinate(table)
+        )
 
     def _check_proper(self) -> None:
         if not self._posterior.is_proper:

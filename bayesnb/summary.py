@@ -106,7 +106,7 @@ class Summary:
 
 
 def label_codes(labels: Column, classes: tuple[Hashable, ...]) -> Array:
-    """Return the position of each label among the classes.
+    """Return the position of each label among the classes; −1 of a missing one.
 
     Raises
     ------
@@ -114,13 +114,14 @@ def label_codes(labels: Column, classes: tuple[Hashable, ...]) -> Array:
         If a label is not among them.
     """
     codes = code_by_value(labels.values, classes)
-    if (codes < 0).any():
-        row = int(np.argmax(codes < 0))
+    strange = codes < 0 if labels.missing is None else (codes < 0) & ~labels.missing
+    if strange.any():
+        row = int(np.argmax(strange))
         raise ValueError(
             f"The label {labels.values[row]!r} in row {row} is not among {shown(classes)}: "
             "name all the labels with partial_fit(…, classes=…)."
         )
-    return codes.astype(np.min_scalar_type(len(classes)))
+    return codes.astype(np.min_scalar_type(-len(classes) if labels.missing is not None else len(classes)))
 
 
 def _statistics(block: Block, encoded: Encoded, y: Array, n_labels: int, weight: Array | None) -> Statistics:

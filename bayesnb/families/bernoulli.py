@@ -110,6 +110,9 @@ class Bernoulli(Family):
         else:  # fractional weights
             pm.Potential(f"{stem}_count", (ones * pm.math.log(prob) + zeros * pm.math.log1p(-prob)).sum())
 
+    def row_distribution(self, parameters: Parameters, x: Array) -> tuple[str, dict[str, Any]]:
+        return "Bernoulli", {"p": parameters["prob"]}
+
     def score(self, posterior: Any, x: Any, observed: Array | None = None, weights: Array | None = None) -> Array:
         total = posterior.a + posterior.b
         log_one, log_zero = (weighted(np.log(a / total), weights) for a in (posterior.a, posterior.b))

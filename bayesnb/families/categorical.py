@@ -99,6 +99,9 @@ class Categorical(Family):
     ) -> None:
         observe_counts(f"{stem}_count", parameters["prob"], statistics.counts, dims)
 
+    def row_distribution(self, parameters: Parameters, x: Array) -> tuple[str, dict[str, Any]]:
+        return "Categorical", {"p": parameters["prob"]}
+
     def score(self, posterior: Any, x: Any, observed: Array | None = None, weights: Array | None = None) -> Array:
         return _look_up(weighted(_log_tilt(posterior, 1.0), weights), x, observed)
 

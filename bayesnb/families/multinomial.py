@@ -109,6 +109,9 @@ class Multinomial(Family):
     ) -> None:
         observe_counts(f"{stem}_count", parameters["prob"], statistics.counts, dims)
 
+    def row_distribution(self, parameters: Parameters, x: Array) -> tuple[str, dict[str, Any]]:
+        return "Multinomial", {"n": x.sum(-1), "p": parameters["prob"]}
+
     def score(self, posterior: Any, x: Any, observed: Array | None = None, weights: Array | None = None) -> Array:
         return weighted(self.cgf(posterior, x, observed=observed), weights)
 
