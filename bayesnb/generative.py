@@ -10,7 +10,7 @@ from scipy import sparse
 
 from bayesnb.blocks import Encoded
 from bayesnb.families.base import Array, observe_counts
-from bayesnb.posterior import Posterior
+from bayesnb.posterior import Posterior, check_proper_prior
 from bayesnb.priors import Parameters
 from bayesnb.tree import Layout, Variable, layout_of
 
@@ -34,7 +34,7 @@ def statistics_model(posterior: Posterior) -> Any:
     """
     import pymc as pm
 
-    check_proper(posterior)
+    check_proper_prior(posterior)
     layout = layout_of(posterior)
     with pm.Model(coords=layout.coords) as model:
         observe_counts("label_count", posterior.labels.declare(), posterior.labels.counts, ("label",))
@@ -70,7 +70,7 @@ def rows_model(posterior: Posterior, encoded: Sequence[Encoded], codes: Array, r
     """
     import pymc as pm
 
-    check_proper(posterior)
+    check_proper_prior(posterior)
     layout = layout_of(posterior)
     labelled = codes != UNLABELLED
     with pm.Model(coords={**layout.coords, "row": rows}) as model:
@@ -124,11 +124,3 @@ def _log_density(family: Any, parameters: Parameters, x: Array) -> Any:
 
     distribution, arguments = family.row_distribution({n: p[None] for n, p in parameters.items()}, x[:, None])
     return pm.logp(getattr(pm, distribution).dist(**arguments), x[:, None])
-
-
-def check_proper(posterior: Posterior) -> None:
-    """Raise if a prior integrates to infinity, as under a concentration of 0."""
-    if not posterior.has_proper_prior:
-        raise ValueError(
-            "A prior is improper: PyMC has no distribution for a concentration of 0. Use a concentration above 0."
-        )

@@ -18,7 +18,7 @@ from bayesnb.explanation import explain
 from bayesnb.families import Categorical
 from bayesnb.families.base import Array
 from bayesnb.frame import Column, Table, read_labels, read_table, read_weights
-from bayesnb.posterior import Part, posterior_of
+from bayesnb.posterior import Part, check_proper_prior, posterior_of
 from bayesnb.same_rows import difference
 from bayesnb.summary import Summary, label_codes
 from bayesnb.tree import Layout, coordinate, layout_of, row_coordinate
@@ -234,24 +234,50 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         log_joint = self._log_joint(X, plug_in)
         return log_joint - logsumexp(log_joint, axis=1, keepdims=True)
 
-    def predict_proba(self, X: Any, plug_in: Estimate | None = None) -> Array:
+    @overload
+    def predict_proba(self, X: Any, plug_in: Estimate | None = None) -> Array: ...
+
+    @overload
+    def predict_proba(self, X: Any, plug_in: None = None, *, posterior: xr.DataTree) -> xr.Dataset: ...
+
+    def predict_proba(
+        self, X: Any, plug_in: Estimate | None = None, *, posterior: xr.DataTree | None = None
+    ) -> Array | xr.Dataset:
         """Return the label probabilities, p(y given x and the training data).
 
         Parameters
         ----------
         X, plug_in
             As for ``predict_log_proba``.
+        posterior : DataTree, optional
+            Draws of ``sample``, or of any model with the same variables, to take in place of the closed form. They are
+            weighted by p(x given θ), which estimates the same exact predictive.
 
         Returns
         -------
         ndarray, shape (row, label)
-            Each row adds up to 1.
+            Each row adds up to 1. With ``posterior`` a Dataset: ``prob``, its Monte Carlo standard error ``mcse``, both
+            (row, label), and ``ess`` (row,), how many equal weights the weights of the draws are worth.
+
+        Raises
+        ------
+        ValueError
+            If X can't be read, every label gives a row probability 0, or ``posterior`` is of another model.
         """
+        if posterior is not None:
+            return self._predict_from_draws(X, posterior)
         log_joint = self._log_joint(X, plug_in)
         log_joint -= log_joint.max(1, keepdims=True)
         np.exp(log_joint, out=log_joint)
         log_joint /= log_joint.sum(1, keepdims=True)
         return log_joint
+
+    def _predict_from_draws(self, X: Any, posterior: xr.DataTree) -> xr.Dataset:
+        from bayesnb.reweighting import predictive
+
+        table, encoded = self._encoded(X)
+        draws = self._layout.arrays(posterior["posterior"].dataset)
+        return predictive(self._posterior, encoded, row_coordinate(table), *draws)
 
     def predict(self, X: Any, plug_in: Estimate | None = None) -> Array:
         """Return the most probable label of each row, shape (row,)."""
@@ -305,10 +331,119 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         ValueError
             If the posterior is improper (a concentration of 0 with a value that a label has not met).
         """
-        layout, size = self._layout, (chains, draws)
         self._check_proper()
-        label_prob, parameters = self._posterior.draw(np.random.default_rng(random_seed), size)
-        return xr.DataTree.from_dict({"posterior": layout.dataset(label_prob, parameters, ("chain", "draw"))})
+        draws_of = self._posterior.draw(np.random.default_rng(random_seed), (chains, draws))
+        return xr.DataTree.from_dict({"posterior": self._layout.dataset(*draws_of, ("chain", "draw"))})
+
+    def prior_draw(self, draws: int = 1000, chains: int = 4, random_seed: Any = None) -> xr.DataTree:
+        """Return exact, independent draws from the prior, for prior checks.
+
+        Parameters
+        ----------
+        draws, chains, random_seed
+            As for ``draw``.
+
+        Returns
+        -------
+        xarray.DataTree
+            Group ``prior``: the same variables, dims and coords as those of ``draw``.
+
+        Raises
+        ------
+        ValueError
+            If the prior is improper (a concentration of 0).
+        """
+        layout = self._layout
+        check_proper_prior(self._posterior)
+        draws_of = self._posterior.draw_prior(np.random.default_rng(random_seed), (chains, draws))
+        return xr.DataTree.from_dict({"prior": layout.dataset(*draws_of, ("chain", "draw"))})
+
+    def with_groups(
+        self, tree: xr.DataTree, X: Any = None, y: Any = None, *, replicates: int = 100, random_seed: Any = None
+    ) -> xr.DataTree:
+        """Return draws of either route with the other groups that ArviZ's functions look for.
+
+        Parameters
+        ----------
+        tree : DataTree
+            From ``draw`` or ``sample``.
+        X, y
+            Rows with their labels, as many as memory has room for draws of; without them, no group is made that has a
+            row dimension.
+        replicates : int
+            How many tables like X and y to simulate, each from its own draw.
+        random_seed : int, Generator or None
+
+        Returns
+        -------
+        xarray.DataTree
+            The tree with the groups ``prior``, as many draws as of the posterior; ``log_prior``; ``constant_data``, the
+            hyperparameters and statistics; and with rows ``log_likelihood`` (``rows``: log p(label, row given θ)),
+            ``observed_data`` and ``posterior_predictive`` (``label_value`` and ``<feature>_value``, levels and labels
+            by their position; the rows that have the cell).
+
+        Raises
+        ------
+        ValueError
+            If the tree is of another model, the prior is improper, or X or y can't be read.
+        """
+        from bayesnb.groups import Rows, groups_of_parameters, groups_of_rows
+
+        check_proper_prior(self._posterior)
+        rng = np.random.default_rng(random_seed)
+        draws = self._layout.arrays(tree["posterior"].dataset)
+        groups = groups_of_parameters(self._posterior, draws, rng)
+        if X is not None:
+            table, encoded, codes, _ = self._rows_with_labels(X, y, None, of_training=False)
+            rows = Rows(encoded, codes, row_coordinate(table))
+            groups |= groups_of_rows(self._posterior, rows, draws, replicates, rng)
+        return xr.DataTree.from_dict({**{name: group.dataset for name, group in tree.children.items()}, **groups})
+
+    def simulate(
+        self, n: int, random_seed: Any = None, *, prior: bool = False, tokens: Any = None
+    ) -> tuple[Any, Array]:
+        """Return a random table and its labels, from one draw of the parameters: a predictive simulation.
+
+        Parameters
+        ----------
+        n : int
+            Number of rows.
+        random_seed : int, Generator or None
+        prior : bool, default False
+            Whether the parameters are drawn from the prior, and not from the posterior.
+        tokens : int or array_like, shape (n,), optional
+            How many tokens each row of a Multinomial has, which the model takes as given.
+
+        Returns
+        -------
+        X : pandas.DataFrame, or ndarray for a model fitted to an array
+            The columns that the model reads, in the order and type that it reads them: numbers, counts, booleans, and
+            categories with all levels. No cell is missing.
+        y : ndarray, shape (n,)
+
+        Raises
+        ------
+        ValueError
+            If the distribution of the parameters is improper, or tokens are needed and not given.
+
+        Examples
+        --------
+        >>> model = NaiveBayes().fit({"a": ["r", "g", "r"], "b": [1.0, 2.0, 4.0]}, ["u", "v", "v"])
+        >>> X, y = model.simulate(2, random_seed=0)
+        >>> list(X.columns), X.shape, y.shape
+        (['a', 'b'], (2, 2), (2,))
+        """
+        from bayesnb.simulation import simulated_table
+
+        check_is_fitted(self, "statistics_")
+        if prior:
+            check_proper_prior(self._posterior)
+        else:
+            self._check_proper()
+        rng = np.random.default_rng(random_seed)
+        draw = (self._posterior.draw_prior if prior else self._posterior.draw)(rng, ())
+        X, codes = simulated_table(self._posterior, self.statistics_, draw, n, tokens, rng)
+        return X, self.classes_[codes]
 
     def sample(
         self,

@@ -130,6 +130,13 @@ class Family(ABC):
         """
 
     @abstractmethod
+    def simulate(self, rng: np.random.Generator, parameters: Parameters, tokens: Array) -> Array:
+        """Return random values x for parameters that have the row in place of the label, sample axes in front.
+
+        ``tokens``, (row,), is how many a row has, for a family that takes that as given.
+        """
+
+    @abstractmethod
     def row_distribution(self, parameters: Parameters, x: Array) -> tuple[str, dict[str, Any]]:
         """Return the name of PyMC's distribution of the values x of one feature, and its arguments.
 

@@ -110,6 +110,9 @@ class Bernoulli(Family):
         else:  # fractional weights
             pm.Potential(f"{stem}_count", (ones * pm.math.log(prob) + zeros * pm.math.log1p(-prob)).sum())
 
+    def simulate(self, rng: np.random.Generator, parameters: Parameters, tokens: Array) -> Array:
+        return rng.random(parameters["prob"].shape) < parameters["prob"]
+
     def row_distribution(self, parameters: Parameters, x: Array) -> tuple[str, dict[str, Any]]:
         return "Bernoulli", {"p": parameters["prob"]}
 

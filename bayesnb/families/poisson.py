@@ -104,6 +104,9 @@ class Poisson(Family):
         else:  # fractional weights
             pm.Potential(f"{stem}_total", (total * pm.math.log(rate) - count * rate).sum())
 
+    def simulate(self, rng: np.random.Generator, parameters: Parameters, tokens: Array) -> Array:
+        return np.asarray(rng.poisson(parameters["rate"]))
+
     def row_distribution(self, parameters: Parameters, x: Array) -> tuple[str, dict[str, Any]]:
         return "Poisson", {"mu": parameters["rate"]}
 
