@@ -161,6 +161,20 @@ class Family(ABC):
         likelihood is that of the rows, up to a constant factor.
         """
 
+    @abstractmethod
+    def simulate(self, rng: np.random.Generator, parameters: Parameters, tokens: Array) -> Array:
+        """Return random values x for parameters that have the row in place of the label, sample axes in front.
+
+        ``tokens``, (row,), is how many a row has, for a family that takes that as given.
+        """
+
+    @abstractmethod
+    def row_distribution(self, parameters: Parameters, x: Array) -> tuple[str, dict[str, Any]]:
+        """Return the name of PyMC's distribution of the values x of one feature, and its arguments.
+
+        ``parameters`` broadcast against x: those of each row, or with x (row, 1) those of every label.
+        """
+
     def score(self, posterior: Any, x: Any, observed: Array | None = None, weights: Array | None = None) -> Array:
         """Return the log predictive summed over the features: (row, label).
 

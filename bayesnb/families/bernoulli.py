@@ -125,6 +125,12 @@ class Bernoulli(Family):
         else:  # fractional weights
             pm.Potential(f"{stem}_count", (ones * pm.math.log(prob) + zeros * pm.math.log1p(-prob)).sum())
 
+    def simulate(self, rng: np.random.Generator, parameters: Parameters, tokens: Array) -> Array:
+        return rng.random(parameters["prob"].shape) < parameters["prob"]
+
+    def row_distribution(self, parameters: Parameters, x: Array) -> tuple[str, dict[str, Any]]:
+        return "Bernoulli", {"p": parameters["prob"]}
+
     def score(self, posterior: Any, x: Any, observed: Array | None = None, weights: Array | None = None) -> Array:
         log_total = log_rising(posterior.a + posterior.b, 1)
         log_one, log_zero = (
