@@ -198,7 +198,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         summary = start(table, labels).met(table, labels, weight, self.unseen)
 
         def rows(posterior: Posterior) -> Rows:
-            codes = code_by_value(labels.values, summary.classes)
+            codes = label_codes(labels, summary.classes)
             weights = np.ones(table.n_rows) if weight is None else weight
             return _arrays(posterior, summary, table, self.unseen), codes, weights
 
