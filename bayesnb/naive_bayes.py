@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, Self, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args, overload
 
 import numpy as np
 import xarray as xr
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from bayesnb import engines
-from bayesnb.blocks import Encoded, Unseen, encode, in_order, shown
+from bayesnb.blocks import Encoded, Unseen, code_by_value, encode, in_order, shown
 from bayesnb.calibration import calibration, warn_if_overconfident
 from bayesnb.evidence import check_comparable, evidence_by_feature
 from bayesnb.explanation import explain
-from bayesnb.families import Categorical
+from bayesnb.families import Bernoulli, Categorical, Multinomial
 from bayesnb.families.base import Array
 from bayesnb.frame import Column, Table, read_labels, read_table, read_weights, take_named
 from bayesnb.merging import check_same_parameters, remainder, union
 from bayesnb.posterior import Part, Posterior, posterior_of
 from bayesnb.same_rows import difference
+from bayesnb.score_draws import DEFAULT_DRAWS, exact_draws, given_draws
 from bayesnb.summary import Summary, label_codes
 from bayesnb.tree import Layout, coordinate, layout_of, row_coordinate
+from bayesnb.uncertainty import Kind, Method, predict_uncertainty
 from bayesnb.weights import Rows, as_array, check, described, weigh
 
 if TYPE_CHECKING:
@@ -69,7 +72,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
     statistics_ : Summary
         All that the model keeps of the rows: labels, counts, and the sufficient statistics of every block.
     posterior_ : dict
-        The posterior of the label probabilities, by the key "label", and of every feature, by its name.
+        The posterior of the label probabilities, by the key "label", and of every feature by its name, of a block of
+        features by the tuple of their names; a feature that is itself called "label" is "label_", as in draws.
     feature_weights_ : xarray.DataArray
         The weights in use, (feature,), with what they were learnt from in its attributes.
 
@@ -103,6 +107,12 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         self.unseen = unseen
         self.feature_weights = feature_weights
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = tags.input_tags.categorical = tags.input_tags.string = True
+        tags.input_tags.sparse = isinstance(self.families, Bernoulli | Multinomial)
+        return tags
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from a table, forgetting what was learnt before.
 
@@ -127,7 +137,15 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         ValueError
             If the table, a label or a weight can't be read, naming column, value and row.
         """
-        return self._learn(X, y, sample_weight, classes=None, start=None, is_whole=True)
+        self._learn(X, y, sample_weight, classes=None, start=None, is_whole=True)
+        silent = self._uninformative()
+        if silent:
+            warnings.warn(
+                f"The columns {shown(silent)} do not vary: they say nothing about the label and are left out.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from further rows; any batching gives the same as one fit.
@@ -198,7 +216,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         summary = start(table, labels).met(table, labels, weight, self.unseen)
 
         def rows(posterior: Posterior) -> Rows:
-            codes = label_codes(labels, summary.classes)
+            codes = label_codes(labels, summary.classes, table)
             weights = np.ones(table.n_rows) if weight is None else weight
             return _arrays(posterior, summary, table, self.unseen), codes, weights
 
@@ -212,7 +230,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
                 declared = np.unique(labels.values).tolist() if labels.kind != "mixed" else list(labels.values)
             start = Summary.empty(table, self.families, in_order(set(declared)))
         if len(labels.values) == 0 and not start.label_counts.any():
-            raise ValueError("There is no row to learn from: X is empty, or every sample_weight is 0.")
+            raise ValueError("There is no row to learn from: X is empty, or every sample_weight is zero.")
         return start.with_classes(declared)
 
     def _check_parameters(self) -> None:
@@ -229,13 +247,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         self.n_features_in_ = len(summary.names)
         if summary.is_named and all(isinstance(name, str) for name in summary.names):
             self.feature_names_in_ = np.array(summary.names, dtype=object)
-        silent = self._uninformative()
-        if silent:
-            warnings.warn(
-                f"The columns {shown(silent)} do not vary: they say nothing about the label and are left out.",
-                UserWarning,
-                stacklevel=4,
-            )
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_  # of an earlier fit
 
     def _uninformative(self) -> list[Any]:
         """Names of the columns that no part reads, in the order of the table."""
@@ -327,7 +340,82 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any, plug_in: Estimate | None = None) -> Array:
         """Return the most probable label of each row, shape (row,)."""
-        return self.classes_[self._log_joint(X, plug_in).argmax(1)]
+        most_probable = self._log_joint(X, plug_in).argmax(1)
+        return self.classes_[most_probable]
+
+    def predict_uncertainty(
+        self,
+        X: Any,
+        prob: float = 0.94,
+        kind: Kind = "eti",
+        *,
+        method: Method | None = None,
+        posterior: xr.DataTree | None = None,
+        draws: int | None = None,
+        random_seed: Any = None,
+    ) -> xr.Dataset:
+        """Return how sure the label probabilities are: intervals and entropies over the posterior of the parameters.
+
+        Parameters
+        ----------
+        X : data frame, array or sparse matrix, shape (row, column)
+        prob : float, default 0.94
+            Probability of the intervals.
+        kind : {"eti", "hdi"}
+            Equal-tailed intervals, or the narrowest ones, of highest density.
+        method : {"cumulants", "draws"}, optional
+            In closed form by four cumulants, the default, or by draws of the parameters. The few rows where four
+            cumulants are too few are done by draws, and the attributes say how many and why.
+        posterior : DataTree, optional
+            Draws from ``draw`` or ``sample`` to take, all of them; so ``method="draws"``.
+        draws : int, optional
+            How many exact draws to take where draws are needed, by default 10,000.
+        random_seed : int, Generator or None
+
+        Returns
+        -------
+        xarray.Dataset
+            (row, label): ``prob``, the exact prediction of ``predict_proba``; ``mean``, ``sd``, ``lower`` and
+            ``upper`` of p(label given x, θ). (row,), in nats: ``entropy_total`` of the mean, ``entropy_aleatoric``,
+            the mean entropy, which no further training rows would take away, and ``entropy_epistemic``, the rest.
+            Attributes name the interval's kind and probability and the method.
+
+        Raises
+        ------
+        ValueError
+            If X can't be read, an argument is none of those above, the posterior is improper, or the draws are of
+            another model.
+
+        Notes
+        -----
+        ``prob`` is not the mean over θ: x itself tells something about θ, by which the exact prediction reweights it.
+        A bound by n draws has a Monte Carlo error: it is a quantile of n independent values.
+
+        Examples
+        --------
+        >>> table = [["r"]] * 30 + [["g"]] * 30
+        >>> model = NaiveBayes(Categorical()).fit(table, ["A"] * 20 + ["B"] * 10 + ["A"] * 10 + ["B"] * 20)
+        >>> sure = model.predict_uncertainty([["r"]]).sel(label="A", row=0)
+        >>> [round(float(sure[name]), 2) for name in ("lower", "prob", "upper")]
+        [0.49, 0.66, 0.81]
+        """
+        _check_prob(prob)
+        if kind not in get_args(Kind):
+            raise ValueError(f'kind, of an interval, is "eti" or "hdi", not {kind!r}.')
+        if method not in (None, *get_args(Method)):
+            raise ValueError(f'method is "cumulants" or "draws", not {method!r}.')
+        if posterior is not None and (method == "cumulants" or draws is not None):
+            raise ValueError('With a posterior given, all of its draws are taken: leave out draws and "cumulants".')
+        table, encoded = self._encoded(X)
+        self._check_proper()
+        if posterior is None:
+            rng = np.random.default_rng(random_seed)
+            given = exact_draws(self._posterior, DEFAULT_DRAWS if draws is None else draws, rng)
+        else:
+            given = given_draws(self._posterior, *self._layout.arrays(posterior["posterior"].to_dataset()))
+            method = "draws"
+        row = row_coordinate(table)
+        return predict_uncertainty(self._posterior, encoded, row, prob, kind, given, method or "cumulants")
 
     def estimates(self, kind: Estimate = "mean") -> xr.Dataset:
         """Return point estimates of all parameters as tables to lay beside a textbook's.
@@ -473,7 +561,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         result: dict[Any, Any] = {"label": self._posterior.labels.posterior}
         for part in self._posterior.parts:
             key = part.features if len(part.features) > 1 else part.features[0]
-            result[key] = part.posterior
+            result["label_" if key == "label" else key] = part.posterior
         return result
 
     @property
@@ -724,7 +812,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         table, labels, weight = _read_rows(X, y, sample_weight)
         if of_training:
             self._check_training_rows(table, labels, weight)
-        codes = label_codes(labels, self.statistics_.classes)
+        codes = label_codes(labels, self.statistics_.classes, table)
         table, encoded = self._encoded(table)
         return table, encoded, codes, np.ones(table.n_rows) if weight is None else weight
 

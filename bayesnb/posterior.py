@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, count
@@ -162,10 +162,8 @@ class Posterior:
 
         Without weights that is the exact log predictive of row and label together.
         """
-        result = np.tile(self.labels.log_prob(), (n_rows, 1))
-        for part, arrays in zip(self.parts, encoded, strict=True):
-            result += part.score(arrays)
-        return result
+        scores = (part.score(arrays) for part, arrays in zip(self.parts, encoded, strict=True))
+        return _joint(self.labels.log_prob(), scores, n_rows)
 
     def log_joint_left_out(self, encoded: Sequence[Encoded], y: Array, weight: Array) -> Array:
         """Return ``log_joint`` of the training rows, each as if it had not been among them: (row, label).
@@ -187,10 +185,9 @@ class Posterior:
     def log_joint_plug_in(self, encoded: Sequence[Encoded], n_rows: int, kind: str) -> Array:
         """Return log p(y given θ̂) + Σ_j w_j log p(x_j given y, θ̂) for a point estimate: (row, label)."""
         with np.errstate(divide="ignore"):  # a label without rows has maximum-likelihood probability 0
-            result = np.tile(np.log(self.labels.estimate(kind)), (n_rows, 1))
-        for part, arrays in zip(self.parts, encoded, strict=True):
-            result += part.log_likelihood(part.estimate(kind), arrays)
-        return result
+            log_prob = np.log(self.labels.estimate(kind))
+        parts = zip(self.parts, encoded, strict=True)
+        return _joint(log_prob, (part.log_likelihood(part.estimate(kind), arrays) for part, arrays in parts), n_rows)
 
     def draw(self, rng: np.random.Generator, size: tuple[int, ...]) -> tuple[Array, list[Parameters]]:
         """Return exact draws of the label probabilities, (*size, label), and of the parameters of every part."""
@@ -199,6 +196,15 @@ class Posterior:
     def log_evidence(self) -> float:
         """Return log p(X, y) of the training rows under the priors, in nats."""
         return self.labels.log_evidence() + float(sum(part.log_evidence().sum() for part in self.parts))
+
+
+def _joint(log_prob: Array, scores: Iterable[Array], n_rows: int) -> Array:
+    """Sum of label and feature terms, (row, label); a label of probability 0 is impossible whatever its features."""
+    result = np.tile(log_prob, (n_rows, 1))
+    for score in scores:
+        result += score
+    result[:, np.isneginf(log_prob)] = -np.inf
+    return result
 
 
 def posterior_of(summary: Summary, concentration: object, label_concentration: object, label_prob: object) -> Posterior:

@@ -57,6 +57,11 @@ class Prior:
         return type(self)(*(function(getattr(self, f.name)) for f in fields(self)))
 
     @property
+    def is_scalar(self) -> bool:
+        """Whether every parameter is one number, for however many features."""
+        return all(getattr(self, f.name).ndim == 0 for f in fields(self))
+
+    @property
     def is_proper(self) -> bool:
         """Whether the density integrates to one; only a concentration of 0 makes it not so."""
         return all((getattr(self, f.name) > 0).all() for f in fields(self) if f.name != "location")

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import gammaln, polygamma, xlogy
 
 from bayesnb.families.base import Array, Family, Statistics, is_whole, laid_out, log_rising, only, sum_by_label
-from bayesnb.priors import Gamma, Parameters
+from bayesnb.priors import Gamma, Parameters, Prior
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +43,7 @@ class Poisson(Family):
 
     prior: Any = None
     name: ClassVar[str] = "Poisson"
+    prior_type: ClassVar[type[Prior]] = Gamma
 
     def resolve_prior(self, concentration: object, statistics: PoissonStatistics, values: Sequence[Any]) -> Gamma:
         return self.unit_information(statistics) if self.prior is None else self.prior
