@@ -1,10 +1,10 @@
 """Cumulants of the log odds of each label against the rest, over the posterior of the parameters.
 
 The score of a label, ln p(label) + Σ_j w_j ln p(x_j given label, θ), is a sum of independent terms: cumulants add. The
-scores of two labels are independent too, once the normaliser that a Dirichlet's label probabilities share is dropped: it
-cancels in every difference of scores. So with two labels the r-th cumulant of the log odds is κ_r + (−1)^r κ_r'. With
-more, the rest is ln Σ_o exp S_o over the other labels, folded two scores at a time: each is a cubic in a normal variable,
-the four moments of ln(exp A + exp B) are a sum over a grid of the two, and ln Σ is again given by four cumulants.
+scores of two labels are independent too, once the normaliser that a Dirichlet's label probabilities share is dropped:
+it cancels in every difference of scores. So with two labels the r-th cumulant of the log odds is κ_r + (−1)^r κ_r'.
+With more, the rest is ln Σ_o exp S_o over the other labels, folded two scores at a time: each is a cubic in a normal
+variable, the moments of ln(exp A + exp B) are sums over a grid of the two, and four cumulants stand for it again.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import polygamma
 
 from bayesnb.blocks import Encoded
 from bayesnb.families.base import Array
@@ -36,18 +35,10 @@ def log_odds_cumulants(posterior: Posterior, encoded: Sequence[Encoded], n_rows:
 
 def score_cumulants(posterior: Posterior, encoded: Sequence[Encoded], n_rows: int) -> Array:
     """Return the first four cumulants of every label's score, but for what all labels share: (4, row, label)."""
-    result = np.repeat(_label_cumulants(posterior)[:, None], n_rows, axis=1)
+    result = np.repeat(posterior.labels.cumulants()[:, None], n_rows, axis=1)
     for part, arrays in zip(posterior.parts, encoded, strict=True):
         result += part.score_cumulants(arrays)
     return result
-
-
-def _label_cumulants(posterior: Posterior) -> Array:
-    """Of ln Gamma(α_k, 1), whose normalised exponentials are the Dirichlet; of a known ln p(label), only the mean."""
-    learnt = posterior.labels.posterior
-    if learnt is not None:
-        return polygamma(np.arange(4)[:, None], learnt.concentration)
-    return np.stack([posterior.labels.log_prob(), *np.zeros((3, len(posterior.classes)))])
 
 
 def _against_the_rest(scores: Array) -> Array:

@@ -15,6 +15,7 @@ from bayesnb.families.base import Array
 
 NEWTON_STEPS = 50  # three or four do where cumulants are mild
 LARGEST_STEP = 0.1  # of a coefficient in one step; they are below 1
+SMALLEST_SQUARE = 0.01  # of b; a cubic without its linear term is no sensible quantile function
 TOLERANCE = 1e-3  # of skewness and kurtosis before the last step, which squares it
 FURTHEST = 4.5  # standard normal deviates that quadrature looks at; 7e-6 of the probability lies outside
 
@@ -82,24 +83,24 @@ def nodes(n: int) -> tuple[Array, Array]:
 
 def _coefficients(skewness: Array, kurtosis: Array) -> tuple[Array, Array, Array]:
     """b, c and d by Newton's method on skewness and kurtosis, with b² = 1 − 2c² − 6d² from the variance."""
-    c, d = skewness / 6, kurtosis / 24 - skewness**2 / 18  # the expansion of Cornish and Fisher
-    active = np.arange(c.size)
-    flat_c, flat_d = c.ravel(), d.ravel()
     wanted = np.stack([skewness.ravel(), kurtosis.ravel()])
+    cd = np.stack([wanted[0] / 6, wanted[1] / 24 - wanted[0] ** 2 / 18])  # the expansion of Cornish and Fisher
+    active = np.arange(wanted.shape[1])
     for _ in range(NEWTON_STEPS):
-        step, miss = _newton_step(flat_c[active], flat_d[active], wanted[:, active])
-        flat_c[active] -= step[0]
-        flat_d[active] -= step[1]
+        step, miss = _newton_step(*cd[:, active], wanted[:, active])
+        cd[:, active] -= step
         active = active[~(miss < TOLERANCE)]
         if not active.size:
             break
-    flat_c[active] = flat_d[active] = np.nan
-    return np.sqrt(1 - 2 * c**2 - 6 * d**2), c, d
+    cd[:, active] = np.nan
+    squared = 1 - cd.T**2 @ [2, 6]
+    b = np.sqrt(np.where(squared > SMALLEST_SQUARE, squared, np.nan))
+    return b.reshape(skewness.shape), cd[0].reshape(skewness.shape), cd[1].reshape(skewness.shape)
 
 
 def _newton_step(c: Array, d: Array, wanted: Array) -> tuple[Array, Array]:
     """One damped step of (c, d), (2, ...), and by how much they missed the wanted skewness and kurtosis before it."""
-    b = np.sqrt(np.maximum(1 - 2 * c**2 - 6 * d**2, 0.01))
+    b = np.sqrt(np.maximum(1 - 2 * c**2 - 6 * d**2, SMALLEST_SQUARE))
     u = 1 + 22 * c**2 + 48 * d**2
     skewness = c * (6 - 4 * c**2 + 72 * d**2 + 36 * b * d)
     kurtosis = 24 * (2 * c**2 * (1 - c**2 + 30 * d**2) + 9 * d**2 * (1 + 9 * d**2) + b * d * u)

@@ -10,7 +10,7 @@ import numpy as np
 
 from bayesnb.blocks import Block, Encoded, Unseen, code_by_value, encode, in_order, plan, shown, with_levels_of
 from bayesnb.families.base import Array, Statistics
-from bayesnb.frame import Column, Table
+from bayesnb.frame import Column, Table, plain
 
 
 @dataclass(frozen=True)
@@ -52,10 +52,11 @@ class Summary:
             If a column is absent, or the number of columns differs where there are no names to go by.
         """
         if self.is_named and table.is_named:
-            absent = [name for name in block.names if name not in table.names]
-            if absent:
+            place = {name: position for position, name in enumerate(table.names)}
+            if any(name not in place for name in block.names):
+                absent = [name for name in self.names if name not in place]
                 raise ValueError(f"X lacks the columns {shown(absent)} that the model was fitted on.")
-            return tuple(table.names.index(name) for name in block.names)
+            return tuple(place[name] for name in block.names)
         if len(table.names) != len(self.names):
             raise ValueError(
                 f"X has {len(table.names)} features, but NaiveBayes is expecting {len(self.names)} features as input."
@@ -71,7 +72,7 @@ class Summary:
         wide = self.with_levels(
             tuple(with_levels_of(block, table, self.positions(table, block)[0]) for block in self.blocks)
         )
-        y = label_codes(labels, self.classes)
+        y = label_codes(labels, self.classes, table)
         new = (
             _statistics(block, part, y, len(self.classes), weight)
             for block, part in zip(wide.blocks, wide.encoded(table, unseen), strict=True)
@@ -109,8 +110,8 @@ class Summary:
         return replace(self, blocks=blocks, statistics=tuple(statistics))
 
 
-def label_codes(labels: Column, classes: tuple[Hashable, ...]) -> Array:
-    """Return the position of each label among the classes, in the smallest unsigned type: (row,).
+def label_codes(labels: Column, classes: tuple[Hashable, ...], table: Table | None = None) -> Array:
+    """Return the position of each label among the classes, in the smallest unsigned type: (row,); −1 of a missing one.
 
     Raises
     ------
@@ -118,13 +119,15 @@ def label_codes(labels: Column, classes: tuple[Hashable, ...]) -> Array:
         If a label is none of them.
     """
     codes = code_by_value(labels.values, classes)
-    if (codes < 0).any():
-        row = int(np.argmax(codes < 0))
+    strange = codes < 0 if labels.missing is None else (codes < 0) & ~labels.missing
+    if strange.any():
+        row = int(np.argmax(strange))
+        where = f"row {row}" if table is None else table.row_name(row)
         raise ValueError(
-            f"The label {shown(labels.values[[row]].tolist())} in row {row} is not among {shown(classes)}: "
+            f"The label {plain(labels.values[row])!r} in {where} is not among {shown(classes)}: "
             "name all the labels with partial_fit(…, classes=…)."
         )
-    return codes.astype(np.min_scalar_type(len(classes)))
+    return codes.astype(np.min_scalar_type(-len(classes) if labels.missing is not None else len(classes)))
 
 
 def _statistics(block: Block, encoded: Encoded, y: Array, n_labels: int, weight: Array | None) -> Statistics:

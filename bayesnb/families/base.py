@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import gammaln
 
-from bayesnb.priors import Parameters, Prior
+from bayesnb.priors import Beta, Dirichlet, Parameters, Prior
 
 Array = NDArray[Any]
 STIRLING_FROM = 100.0  # above it, Stirling's series to z⁻⁵ is exact to rounding (next term 6e-18)
@@ -76,8 +76,18 @@ class Family(ABC):
     no feature axis.
     """
 
+    prior: Any
+    prior_type: ClassVar[type[Prior]]
     whole_row: ClassVar[bool] = False
     name: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        """Refuse a prior of another family; keep an array as a tuple, so that equal families are equal."""
+        is_concentration = not isinstance(self.prior, Prior) and self.prior_type in (Beta, Dirichlet)
+        if not (self.prior is None or is_concentration or isinstance(self.prior, self.prior_type)):
+            raise TypeError(f"The prior of a {self.name} is a {self.prior_type.__name__}, not {self.prior!r}.")
+        if isinstance(self.prior, np.ndarray | list):
+            object.__setattr__(self, "prior", tuple(np.asarray(self.prior).tolist()))
 
     @abstractmethod
     def resolve_prior(self, concentration: object, statistics: Any, values: Sequence[Any]) -> Prior:
@@ -149,6 +159,20 @@ class Family(ABC):
 
         ``parameters`` are the model's own variables, with the dimensions ``dims``. As a function of them, the
         likelihood is that of the rows, up to a constant factor.
+        """
+
+    @abstractmethod
+    def simulate(self, rng: np.random.Generator, parameters: Parameters, tokens: Array) -> Array:
+        """Return random values x for parameters that have the row in place of the label, sample axes in front.
+
+        ``tokens``, (row,), is how many a row has, for a family that takes that as given.
+        """
+
+    @abstractmethod
+    def row_distribution(self, parameters: Parameters, x: Array) -> tuple[str, dict[str, Any]]:
+        """Return the name of PyMC's distribution of the values x of one feature, and its arguments.
+
+        ``parameters`` broadcast against x: those of each row, or with x (row, 1) those of every label.
         """
 
     def score(self, posterior: Any, x: Any, observed: Array | None = None, weights: Array | None = None) -> Array:
@@ -237,8 +261,15 @@ def matmul_log(x: Any, log_table: Array) -> Array:
     if possible.all():
         return np.asarray(x @ log_table.T)
     score = np.asarray(x @ np.where(possible, log_table, 0.0).T)
-    score[np.asarray(x @ (~possible).T.astype(float)) > 0] = -np.inf
+    for value, places in ((-np.inf, np.isneginf(log_table)), (np.nan, np.isnan(log_table))):
+        score[np.asarray(x @ places.T.astype(float)) > 0] = value
     return score
+
+
+def log_ratio(part: Array, whole: Array) -> Array:
+    """Return a difference of logarithms; nan is meant for 0/0, a label without rows under a concentration of 0."""
+    with np.errstate(invalid="ignore"):
+        return part - whole
 
 
 def observe_counts(name: str, prob: Any, counts: Array, dims: tuple[str, ...]) -> None:

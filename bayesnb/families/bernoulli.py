@@ -19,13 +19,14 @@ from bayesnb.families.base import (
     is_whole,
     laid_out,
     log_positive,
+    log_ratio,
     log_rising,
     matmul_log,
     only,
     sum_by_label,
     weighted,
 )
-from bayesnb.priors import Beta, Parameters, concentration_vector, log_dirichlet
+from bayesnb.priors import Beta, Parameters, Prior, concentration_vector, log_dirichlet
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +55,7 @@ class Bernoulli(Family):
 
     prior: Any = None
     name: ClassVar[str] = "Bernoulli"
+    prior_type: ClassVar[type[Prior]] = Beta
 
     def resolve_prior(self, concentration: object, statistics: Any, values: Sequence[Any]) -> Beta:
         if isinstance(self.prior, Beta):
@@ -84,7 +86,7 @@ class Bernoulli(Family):
         self, posterior: Any, x: Any, t: float | Array = 1.0, y: Array | None = None, observed: Array | None = None
     ) -> Array:
         p, x, t = laid_out(posterior, _dense(x).astype(bool), t, y, observed)
-        result = log_rising(np.where(x, p.a, p.b), t) - log_rising(p.a + p.b, t)
+        result = log_ratio(log_rising(np.where(x, p.a, p.b), t), log_rising(p.a + p.b, t))
         return only(result, observed) if y is None else result
 
     def cumulants(self, posterior: Any, x: Any, observed: Array | None = None) -> Array:
@@ -141,10 +143,17 @@ class Bernoulli(Family):
         else:  # fractional weights
             pm.Potential(f"{stem}_count", (ones * pm.math.log(prob) + zeros * pm.math.log1p(-prob)).sum())
 
+    def simulate(self, rng: np.random.Generator, parameters: Parameters, tokens: Array) -> Array:
+        return rng.random(parameters["prob"].shape) < parameters["prob"]
+
+    def row_distribution(self, parameters: Parameters, x: Array) -> tuple[str, dict[str, Any]]:
+        return "Bernoulli", {"p": parameters["prob"]}
+
     def score(self, posterior: Any, x: Any, observed: Array | None = None, weights: Array | None = None) -> Array:
-        total = posterior.a + posterior.b
-        with np.errstate(divide="ignore"):  # the logarithm of an impossible value is -inf, and meant
-            log_one, log_zero = (weighted(np.log(a / total), weights) for a in (posterior.a, posterior.b))
+        log_total = log_rising(posterior.a + posterior.b, 1)
+        log_one, log_zero = (
+            weighted(log_ratio(log_rising(part, 1), log_total), weights) for part in (posterior.a, posterior.b)
+        )
         if sparse.issparse(x):
             return _sparse_score(x, log_one, log_zero)
 
