@@ -84,7 +84,7 @@ class Part:
 
     def log_likelihood(self, parameters: Parameters, encoded: Encoded) -> Array:
         """Return the weighted log p(x given θ), summed over the features: (row, label)."""
-        return self._by_feature(self.family.log_likelihood(parameters, encoded.x, encoded.observed)).sum(-1)
+        return self.family.score_at(parameters, encoded.x, encoded.observed, self.weights)
 
     def design(self, encoded: Encoded) -> Any:
         """Return what of x the likelihood depends on, (row, m): times ``natural``, it is the log-likelihood."""
