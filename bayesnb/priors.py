@@ -57,6 +57,11 @@ class Prior:
         return type(self)(*(function(getattr(self, f.name)) for f in fields(self)))
 
     @property
+    def is_scalar(self) -> bool:
+        """Whether every parameter is one number, for however many features."""
+        return all(getattr(self, f.name).ndim == 0 for f in fields(self))
+
+    @property
     def is_proper(self) -> bool:
         """Whether the density integrates to one; only a concentration of 0 makes it not so."""
         return all((getattr(self, f.name) > 0).all() for f in fields(self) if f.name != "location")
@@ -107,7 +112,7 @@ class Dirichlet(Prior):
         return {"prob": np.where((excess < 0).any(-1, keepdims=True), np.nan, prob)}
 
     def draw(self, rng: np.random.Generator, size: tuple[int, ...]) -> Parameters:
-        """Independent draws, shape (*size, ..., level)."""
+        """Independent draws, shape ``(*size, ..., level)``."""
         return {"prob": np.exp(log_dirichlet(rng, self.concentration, size))}
 
     def log_density(self, parameters: Parameters) -> NDArray[np.float64]:
@@ -161,7 +166,7 @@ class Beta(Prior):
         return {"prob": np.where(np.minimum(self.a, self.b) < 1, np.nan, prob)}
 
     def draw(self, rng: np.random.Generator, size: tuple[int, ...]) -> Parameters:
-        """Independent draws, shape (*size, ...)."""
+        """Independent draws, shape ``(*size, ...)``."""
         return {"prob": rng.beta(self.a, self.b, (*size, *np.shape(self.a)))}
 
     def log_density(self, parameters: Parameters) -> NDArray[np.float64]:
@@ -212,7 +217,7 @@ class Gamma(Prior):
         return {"rate": np.maximum(self.shape - 1, 0) / self.rate}
 
     def draw(self, rng: np.random.Generator, size: tuple[int, ...]) -> Parameters:
-        """Independent draws, shape (*size, ...)."""
+        """Independent draws, shape ``(*size, ...)``."""
         return {"rate": rng.gamma(self.shape, 1 / self.rate, (*size, *np.shape(self.shape)))}
 
     def log_density(self, parameters: Parameters) -> NDArray[np.float64]:
@@ -280,7 +285,7 @@ class NormalInverseGamma(Prior):
         return {"mean": self.location, "sd": np.sqrt(self.scale / (self.shape + 1.5))}
 
     def draw(self, rng: np.random.Generator, size: tuple[int, ...]) -> Parameters:
-        """Independent draws of mean and sd, each of shape (*size, ...)."""
+        """Independent draws of mean and sd, each of shape ``(*size, ...)``."""
         sd = np.sqrt(self.scale / rng.standard_gamma(self.shape, (*size, *np.shape(self.shape))))
         return {"mean": rng.normal(self.location, sd / np.sqrt(self.pseudo_count)), "sd": sd}
 
@@ -302,7 +307,7 @@ class NormalInverseGamma(Prior):
 def log_dirichlet(
     rng: np.random.Generator, concentration: NDArray[np.float64], size: tuple[int, ...]
 ) -> NDArray[np.float64]:
-    """Natural logarithms of Dirichlet draws, shape (*size, ..., level).
+    """Natural logarithms of Dirichlet draws, shape ``(*size, ..., level)``.
 
     Gamma(α) is Gamma(α + 1) · U^(1/α): in logarithms, a concentration of 0.001 does not underflow to 0.
     """

@@ -12,7 +12,7 @@ import xarray as xr
 from bayesnb.blocks import shown
 from bayesnb.families import Categorical, Multinomial
 from bayesnb.families.base import Array
-from bayesnb.frame import Table
+from bayesnb.frame import Table, object_array
 from bayesnb.posterior import Posterior
 from bayesnb.priors import Parameters
 
@@ -140,6 +140,4 @@ def coordinate(values: Sequence[Any]) -> Array:
     values = list(values)
     if len({type(value) for value in values}) == 1 and isinstance(values[0], bool | int | float | str):
         return np.array(values)
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
+    return object_array(values)
