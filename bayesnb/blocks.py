@@ -38,7 +38,7 @@ class Encoded:
     x: Any
     observed: Array | None = None
 
-    def take(self, rows: slice) -> Encoded:
+    def take(self, rows: slice | Array) -> Encoded:
         """Return the arrays of some rows."""
         return Encoded(self.x[rows], None if self.observed is None else self.observed[rows])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 import numbers
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -230,6 +230,34 @@ def _mask(missing: Array) -> Array | None:
 
 def _either(first: Array | None, second: Array) -> Array | None:
     return _mask(second if first is None else first | second)
+
+
+def take_named(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+    """Return X, y and sample_weight, taken out of X where they are names of its columns.
+
+    Raises
+    ------
+    TypeError
+        If y is a name, but X has none.
+    ValueError
+        If X has no column of the name.
+    """
+    names = [name for name in (y, sample_weight) if isinstance(name, str)]
+    if not names:
+        return X, y, sample_weight
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        raise TypeError(f"{names[0]!r} can name a column only if X is a data frame, not {type(X).__name__}.")
+    check_names(names, frame.columns)
+    y, sample_weight = (frame[v].to_native() if isinstance(v, str) else v for v in (y, sample_weight))
+    return frame.drop(*names).to_native(), y, sample_weight
+
+
+def check_names(names: Sequence[str], columns: Sequence[str]) -> None:
+    """Raise ValueError if a name is not one of the columns."""
+    for name in names:
+        if name not in columns:
+            raise ValueError(f"X has no column {name!r}; it has {', '.join(map(repr, columns))}.")
 
 
 def read_labels(y: Any, n_rows: int) -> Column:

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
 import xarray as xr
 from scipy.special import logsumexp
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from bayesnb import engines
 from bayesnb.blocks import Encoded, Unseen, encode, in_order, shown
 from bayesnb.calibration import calibration, warn_if_overconfident
 from bayesnb.evidence import check_comparable, evidence_by_feature
 from bayesnb.explanation import explain
 from bayesnb.families import Bernoulli, Categorical, Multinomial
 from bayesnb.families.base import Array
-from bayesnb.frame import Column, Table, read_labels, read_table, read_weights
-from bayesnb.posterior import Part, posterior_of
+from bayesnb.frame import Column, Table, read_labels, read_table, read_weights, take_named
+from bayesnb.merging import check_same_parameters, remainder, union
+from bayesnb.posterior import Part, Posterior, posterior_of
 from bayesnb.same_rows import difference
 from bayesnb.summary import Summary, label_codes
 from bayesnb.tree import Layout, coordinate, layout_of, row_coordinate
+from bayesnb.weights import Rows, as_array, check, described, weigh
 
 if TYPE_CHECKING:
     from arviz import ELPDDataLOO
@@ -48,6 +52,12 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         Known label probabilities, such as the prevalence of a disease, in place of learnt ones. They add up to 1.
     unseen : {"error", "ignore"}, default "error"
         Whether a categorical value that is not among the levels is an error, or treated as a missing cell.
+    feature_weights : None, "loo", "loo-shared" or mapping, default None
+        How many times each feature's evidence counts at prediction; None: once. Features that depend on each other
+        repeat the same evidence, and plain naive Bayes is overconfident. "loo" learns a weight for each feature from
+        the exact leave-one-out predictions of the training rows, "loo-shared" one weight for all; both need ``fit`` on
+        a table in memory. A mapping gives weights from 0 by name, 1 to features that it leaves out. The columns of a
+        Multinomial() are one feature, called "term". All predictions use the weights; the posterior does not.
 
     Attributes
     ----------
@@ -55,13 +65,15 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         The labels.
     n_features_in_ : int
         Number of columns.
-    feature_names_in_ : ndarray, shape (n_features_in_,)
+    feature_names_in_ : ndarray, shape (column,)
         Names of the columns, where all are strings.
     statistics_ : Summary
         All that the model keeps of the rows: labels, counts, and the sufficient statistics of every block.
     posterior_ : dict
         The posterior of the label probabilities, by the key "label", and of every feature by its name, of a block of
         features by the tuple of their names; a feature that is itself called "label" is "label_", as in draws.
+    feature_weights_ : xarray.DataArray
+        The weights in use, (feature,), with what they were learnt from in its attributes.
 
     Notes
     -----
@@ -84,12 +96,14 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         label_concentration: Any = 1.0,
         label_prob: Any = None,
         unseen: Unseen = "error",
+        feature_weights: Any = None,
     ) -> None:
         self.families = families
         self.concentration = concentration
         self.label_concentration = label_concentration
         self.label_prob = label_prob
         self.unseen = unseen
+        self.feature_weights = feature_weights
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -102,11 +116,14 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : data frame, array or sparse matrix, shape (row, column)
-        y : sequence, shape (row,)
-            Labels of any hashable type; those that a categorical type declares count whether seen or not.
-        sample_weight : sequence, shape (row,), optional
-            A weight of 2 is a repeated row; a row of weight 0 is as if it were not there.
+        X : data frame, array, sparse matrix or path, shape (row, column)
+            A lazy or remote frame (Polars, DuckDB, Dask, PySpark, Ibis) and the path of a Parquet or CSV file are
+            learnt from where they lie, by group-bys: only statistics are fetched.
+        y : sequence, shape (row,), or str
+            Labels of any hashable type; those that a categorical type declares count whether seen or not. Or the name
+            of the column of a frame that holds them.
+        sample_weight : sequence, shape (row,), or str, optional
+            A weight of 2 is a repeated row; a row of weight 0 is as if it were not there. Or a column's name.
 
         Returns
         -------
@@ -118,7 +135,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         ValueError
             If the table, a label or a weight can't be read, naming column, value and row.
         """
-        self._learn(X, y, sample_weight, classes=None, start=None)
+        self._learn(X, y, sample_weight, classes=None, start=None, is_whole=True)
         silent = self._uninformative()
         if silent:
             warnings.warn(
@@ -143,28 +160,86 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         NaiveBayes
             The estimator itself; unchanged if the rows can't be read.
         """
-        return self._learn(X, y, sample_weight, classes, start=getattr(self, "statistics_", None))
+        return self._learn(X, y, sample_weight, classes, start=getattr(self, "statistics_", None), is_whole=False)
 
-    def _learn(self, X: Any, y: Any, sample_weight: Any, classes: Any, start: Summary | None) -> Self:
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Take back rows that were learnt from, as a sliding window does.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for ``fit``. The prior, where it is the default, is that of the rows that stay.
+
+        Returns
+        -------
+        NaiveBayes
+            The estimator itself; unchanged if the rows can't be read.
+
+        Raises
+        ------
+        ValueError
+            If the model has not met so many rows of a label, or values of a column.
+        """
+        check_is_fitted(self, "statistics_")
+        emptied = self.statistics_.emptied()
+        forgotten, _ = self._met(lambda _table, _labels: emptied, X, y, sample_weight)
+        self._set(remainder(self.statistics_, forgotten), rows=None)
+        return self
+
+    def __add__(self, other: NaiveBayes) -> NaiveBayes:
+        """Return a new model of the rows of both, the prior counted once."""
+        check_is_fitted(self, "statistics_")
+        check_is_fitted(other, "statistics_")
+        check_same_parameters(self.get_params(), other.get_params())
+        model = clone(self)
+        model._set(union(self.statistics_, other.statistics_), rows=None)
+        return model
+
+    def _learn(
+        self, X: Any, y: Any, sample_weight: Any, classes: Any, start: Summary | None, *, is_whole: bool
+    ) -> Self:
         self._check_parameters()
+        summary, rows = self._met(lambda table, labels: self._start(table, labels, classes, start), X, y, sample_weight)
+        self._set(summary, rows if is_whole else None)
+        return self
+
+    def _met(
+        self, start: Callable[[Table, Column], Summary], X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Summary, Callable[[Posterior], Rows] | None]:
+        """The summary that starts from the kind of table and its labels, with the rows of X; and the rows, if here."""
+        if engines.is_lazy(X):
+            remote = engines.read_rows(X, y, sample_weight)
+            return engines.met(start(remote.table, remote.labels), remote, self.unseen), None
         table, labels, weight = _read_rows(X, y, sample_weight)
+        summary = start(table, labels).met(table, labels, weight, self.unseen)
+
+        def rows(posterior: Posterior) -> Rows:
+            codes = label_codes(labels, summary.classes, table)
+            weights = np.ones(table.n_rows) if weight is None else weight
+            return _arrays(posterior, summary, table, self.unseen), codes, weights
+
+        return summary, rows
+
+    def _start(self, table: Table, labels: Column, classes: Any, start: Summary | None) -> Summary:
+        """The summary that further rows are added to, with room for their labels."""
         declared = [*(classes if classes is not None else ()), *(labels.levels or ())]
         if start is None:
             if not declared:
                 declared = np.unique(labels.values).tolist() if labels.kind != "mixed" else list(labels.values)
             start = Summary.empty(table, self.families, in_order(set(declared)))
-        if table.n_rows == 0 and not start.label_counts.any():
+        if len(labels.values) == 0 and not start.label_counts.any():
             raise ValueError("There is no row to learn from: X is empty, or every sample_weight is zero.")
-        self._set(start.with_classes(declared).met(table, labels, weight, self.unseen))
-        return self
+        return start.with_classes(declared)
 
     def _check_parameters(self) -> None:
         if self.unseen not in ("error", "ignore"):
             raise ValueError(f'unseen must be "error" or "ignore", not {self.unseen!r}.')
+        check(self.feature_weights)
 
-    def _set(self, summary: Summary) -> None:
-        """Take over a summary; the posterior follows from it and the priors."""
-        self._posterior = posterior_of(summary, self.concentration, self.label_concentration, self.label_prob)
+    def _set(self, summary: Summary, rows: Callable[[Posterior], Rows] | None) -> None:
+        """Take over a summary; the posterior follows from it and the priors, learnt feature weights from the rows."""
+        posterior = posterior_of(summary, self.concentration, self.label_concentration, self.label_prob)
+        self._posterior, self._weighing = weigh(posterior, self.feature_weights, summary.names, rows)
         self.statistics_ = summary
         self.classes_ = coordinate(summary.classes)
         self.n_features_in_ = len(summary.names)
@@ -191,10 +266,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
                 UserWarning,
                 stacklevel=4,
             )
-        return table, [
-            part.encoded(encode(part.block, table, summary.positions(table, part.block), self.unseen))
-            for part in self._posterior.parts
-        ]
+        return table, _arrays(self._posterior, summary, table, self.unseen)
 
     def _log_joint(self, X: Any, plug_in: Estimate | None) -> Array:
         """Return log p(y, x given the training data), or with a plug-in log p(y, x given θ̂): (row, label)."""
@@ -415,6 +487,12 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             key = part.features if len(part.features) > 1 else part.features[0]
             result["label_" if key == "label" else key] = part.posterior
         return result
+
+    @property
+    def feature_weights_(self) -> xr.DataArray:
+        """The weight of every feature at prediction."""
+        check_is_fitted(self, "statistics_")
+        return as_array(self._posterior, self._weighing)
 
     @overload
     def log_evidence(self) -> float: ...
@@ -680,6 +758,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         silent = self._uninformative()
         if silent:
             lines.append(f"left out, as they do not vary: {shown(silent)}")
+        if self.feature_weights is not None:
+            lines.append(described(self.feature_weights_))
         return "\n".join(lines)
 
     def __str__(self) -> str:
@@ -689,6 +769,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
 
 def _read_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Table, Column, Array | None]:
     """Rows, labels and weights, without the rows of weight 0."""
+    X, y, sample_weight = take_named(X, y, sample_weight)
     table = read_table(X)
     labels = read_labels(y, table.n_rows)
     if sample_weight is None:
@@ -701,6 +782,14 @@ def _read_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Table, Column, Array
 def _check_prob(prob: float) -> None:
     if not 0 < prob < 1:
         raise ValueError(f"prob, the probability of an interval, must lie between 0 and 1, not {prob!r}.")
+
+
+def _arrays(posterior: Posterior, summary: Summary, table: Table, unseen: Unseen) -> list[Encoded]:
+    """The arrays that every part reads."""
+    return [
+        part.encoded(encode(part.block, table, summary.positions(table, part.block), unseen))
+        for part in posterior.parts
+    ]
 
 
 def _line(part: Part) -> str:

@@ -78,9 +78,30 @@ class Part:
         values = values if values.ndim == 4 else values[..., None]
         return values if self.weights is None else values * self.weights ** np.arange(1, 5)[:, None, None, None]
 
+    def score_cumulants(self, encoded: Encoded) -> Array:
+        """Return ``cumulants`` summed over the features, in less time: (4, row, label)."""
+        return self.family.score_cumulants(self.posterior, encoded.x, encoded.observed, self.weights)
+
     def log_likelihood(self, parameters: Parameters, encoded: Encoded) -> Array:
         """Return the weighted log p(x given θ), summed over the features: (row, label)."""
         return self._by_feature(self.family.log_likelihood(parameters, encoded.x, encoded.observed)).sum(-1)
+
+    def design(self, encoded: Encoded) -> Any:
+        """Return what of x the likelihood depends on, (row, m): times ``natural``, it is the log-likelihood."""
+        return self.family.design(self.posterior, encoded.x, encoded.observed)
+
+    def natural(self, parameters: Parameters) -> Array:
+        """Return weighted natural parameters of given ones: (..., label, m)."""
+        return self._weighted_terms(self.family.natural(self.posterior, parameters))
+
+    def draw_natural(self, rng: np.random.Generator, size: tuple[int, ...]) -> Array:
+        """Return exact draws of the weighted natural parameters: (*size, label, m)."""
+        return self._weighted_terms(self.family.draw_natural(self.posterior, rng, size))
+
+    def _weighted_terms(self, natural: Array) -> Array:
+        if self.weights is None:
+            return natural
+        return natural * np.tile(self.weights, natural.shape[-1] // len(self.weights))
 
     def _by_feature(self, values: Array) -> Array:
         """Weighted values with a feature axis, of length one in a family that has none."""

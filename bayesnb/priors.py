@@ -112,7 +112,7 @@ class Dirichlet(Prior):
         return {"prob": np.where((excess < 0).any(-1, keepdims=True), np.nan, prob)}
 
     def draw(self, rng: np.random.Generator, size: tuple[int, ...]) -> Parameters:
-        """Independent draws, shape (*size, ..., level)."""
+        """Independent draws, shape ``(*size, ..., level)``."""
         return {"prob": np.exp(log_dirichlet(rng, self.concentration, size))}
 
     def declare(self, stem: str, dims: tuple[str, ...]) -> Parameters:
@@ -162,7 +162,7 @@ class Beta(Prior):
         return {"prob": np.where(np.minimum(self.a, self.b) < 1, np.nan, prob)}
 
     def draw(self, rng: np.random.Generator, size: tuple[int, ...]) -> Parameters:
-        """Independent draws, shape (*size, ...)."""
+        """Independent draws, shape ``(*size, ...)``."""
         return {"prob": rng.beta(self.a, self.b, (*size, *np.shape(self.a)))}
 
     def declare(self, stem: str, dims: tuple[str, ...]) -> Parameters:
@@ -208,7 +208,7 @@ class Gamma(Prior):
         return {"rate": np.maximum(self.shape - 1, 0) / self.rate}
 
     def draw(self, rng: np.random.Generator, size: tuple[int, ...]) -> Parameters:
-        """Independent draws, shape (*size, ...)."""
+        """Independent draws, shape ``(*size, ...)``."""
         return {"rate": rng.gamma(self.shape, 1 / self.rate, (*size, *np.shape(self.shape)))}
 
     def declare(self, stem: str, dims: tuple[str, ...]) -> Parameters:
@@ -271,7 +271,7 @@ class NormalInverseGamma(Prior):
         return {"mean": self.location, "sd": np.sqrt(self.scale / (self.shape + 1.5))}
 
     def draw(self, rng: np.random.Generator, size: tuple[int, ...]) -> Parameters:
-        """Independent draws of mean and sd, each of shape (*size, ...)."""
+        """Independent draws of mean and sd, each of shape ``(*size, ...)``."""
         sd = np.sqrt(self.scale / rng.standard_gamma(self.shape, (*size, *np.shape(self.shape))))
         return {"mean": rng.normal(self.location, sd / np.sqrt(self.pseudo_count)), "sd": sd}
 
@@ -287,7 +287,7 @@ class NormalInverseGamma(Prior):
 def log_dirichlet(
     rng: np.random.Generator, concentration: NDArray[np.float64], size: tuple[int, ...]
 ) -> NDArray[np.float64]:
-    """Natural logarithms of Dirichlet draws, shape (*size, ..., level).
+    """Natural logarithms of Dirichlet draws, shape ``(*size, ..., level)``.
 
     Gamma(α) is Gamma(α + 1) · U^(1/α): in logarithms, a concentration of 0.001 does not underflow to 0.
     """

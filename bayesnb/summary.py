@@ -73,12 +73,16 @@ class Summary:
             tuple(with_levels_of(block, table, self.positions(table, block)[0]) for block in self.blocks)
         )
         y = label_codes(labels, self.classes, table)
-        counts = np.bincount(y, weight, len(self.classes))
         new = (
-            old + _statistics(block, part, y, len(self.classes), weight)
-            for old, block, part in zip(wide.statistics, wide.blocks, wide.encoded(table, unseen), strict=True)
+            _statistics(block, part, y, len(self.classes), weight)
+            for block, part in zip(wide.blocks, wide.encoded(table, unseen), strict=True)
         )
-        return replace(wide, label_counts=wide.label_counts + counts, statistics=tuple(new))
+        return wide.plus(np.bincount(y, weight, len(self.classes)), new)
+
+    def plus(self, label_counts: Array, statistics: Iterable[Statistics]) -> Self:
+        """Return the summary with the counts and statistics of further rows, of the same labels and levels."""
+        total = (old + new for old, new in zip(self.statistics, statistics, strict=True))
+        return replace(self, label_counts=self.label_counts + label_counts, statistics=tuple(total))
 
     def with_classes(self, classes: Iterable[Hashable]) -> Self:
         """Return the summary with room for further labels."""
@@ -106,19 +110,22 @@ class Summary:
         return replace(self, blocks=blocks, statistics=tuple(statistics))
 
 
-def label_codes(labels: Column, classes: tuple[Hashable, ...], table: Table) -> Array:
-    """Return the position of each label among the classes.
+def label_codes(labels: Column, classes: tuple[Hashable, ...], table: Table | None = None) -> Array:
+    """Return the position of each label among the classes, in the smallest unsigned type: (row,).
+
+    The table, where there is one, knows what its rows are called.
 
     Raises
     ------
     ValueError
-        If a label is not among them.
+        If a label is none of them.
     """
     codes = code_by_value(labels.values, classes)
     if (codes < 0).any():
         row = int(np.argmax(codes < 0))
         raise ValueError(
-            f"The label {plain(labels.values[row])!r} in {table.row_name(row)} is not among {shown(classes)}: "
+            f"The label {plain(labels.values[row])!r} in {table.row_name(row) if table else f'row {row}'} "
+            f"is not among {shown(classes)}: "
             "name all the labels with partial_fit(…, classes=…)."
         )
     return codes.astype(np.min_scalar_type(len(classes)))

@@ -14,6 +14,7 @@ from bayesnb.equivalence.checks import Check, Equivalence
 from bayesnb.equivalence.differences import difference_checks
 from bayesnb.equivalence.exact import exact_checks
 from bayesnb.equivalence.floating import floating_checks
+from bayesnb.equivalence.identity import identity_check
 from bayesnb.equivalence.reference import reference_checks
 from bayesnb.equivalence.sampled import sampled_checks
 from bayesnb.frame import read_labels, read_table
@@ -82,6 +83,7 @@ def verify_equivalence(
     rng = np.random.default_rng(random_seed)
     checks = list(_closed_form(fitted, table, y, concentrations, rng))
     if sampling:
+        checks.append(identity_check(_posterior(fitted), rng))
         tree = fitted.sample(draws=draws, chains=chains, random_seed=rng)
         checks += sampled_checks(_posterior(fitted), tree["posterior"].dataset)
     n_labels, n_columns = len(fitted.classes_), fitted.n_features_in_

@@ -18,6 +18,7 @@ from bayesnb.priors import Beta, Dirichlet, Parameters, Prior
 Array = NDArray[Any]
 STIRLING_FROM = 100.0  # above it, Stirling's series to z⁻⁵ is exact to rounding (next term 6e-18)
 SAME = 1e-9  # relative difference below which sums are of the same rows: order and batches cost some 1e-12
+ORDERS = np.arange(1, 5)[:, None]  # of the cumulants that are kept
 BLOCK_CELLS = 1 << 16  # cells of one block of work: its arrays stay in the processor's cache
 
 
@@ -49,6 +50,10 @@ class Statistics:
     def map(self, function: Callable[[Array], Array]) -> Self:
         """Apply one function to every array: an index, a broadcast, a reordering."""
         return self._combine(function)
+
+    def beside(self, *others: Self) -> Self:
+        """Return the statistics of several features together, side by side on the last axis."""
+        return type(self)(*(np.concatenate([getattr(s, f.name) for s in (self, *others)], -1) for f in fields(self)))
 
     def agrees_with(self, other: Self) -> bool:
         """Whether two statistics are the same but for rounding, as those of the same rows in another order are."""
@@ -128,6 +133,23 @@ class Family(ABC):
         """Return log p(x given θ) for parameters with the label on their first axis."""
 
     @abstractmethod
+    def design(self, posterior: Any, x: Any, observed: Array | None = None) -> Any:
+        """Return what of x the likelihood depends on, s(x), as a matrix (row, m).
+
+        With ``natural`` it gives log p(x given θ) as a product of matrices, all rows, labels and draws at once, but for
+        what is the same for every label. The posterior fixes the origin and the unit, so that float32 is enough. With
+        a feature axis, m counts one term after the other, each with all features.
+        """
+
+    @abstractmethod
+    def natural(self, posterior: Any, parameters: Parameters) -> Array:
+        """Return the natural parameters that belong to the columns of ``design``: (..., label, m)."""
+
+    def draw_natural(self, posterior: Any, rng: np.random.Generator, size: tuple[int, ...]) -> Array:
+        """Return exact draws of the natural parameters: (*size, label, m)."""
+        return self.natural(posterior, posterior.draw(rng, size))
+
+    @abstractmethod
     def maximum_likelihood(self, statistics: Any) -> Parameters:
         """Return the maximum-likelihood estimates; nan where there is none."""
 
@@ -145,6 +167,27 @@ class Family(ABC):
         With ``weights``, (feature,) or (1,) for a family without a feature axis, each feature's counts so many times.
         """
         return blocked(lambda x, seen: weighted(self.cgf(posterior, x, observed=seen), weights).sum(-1), x, observed)
+
+    def score_cumulants(
+        self, posterior: Any, x: Any, observed: Array | None = None, weights: Array | None = None
+    ) -> Array:
+        """Return the first four cumulants of Σ w·log p(x given θ) over the features: (4, row, label).
+
+        The r-th of a weighted term is w^r times its own; those of independent terms add.
+        """
+        powers = np.ones((4, 1)) if weights is None else weights**ORDERS
+
+        def block(x: Any, seen: Array | None) -> Array:
+            values = self.cumulants(posterior, x, seen)
+            values = values if values.ndim == 4 else values[..., None]
+            return np.einsum("rnkf,rf->nrk", values, np.broadcast_to(powers, (4, values.shape[-1])))
+
+        return np.moveaxis(blocked(block, x, observed), 1, 0)
+
+
+def log_positive(prob: Array) -> Array:
+    """Return ln p, that of a probability that underflowed to 0 as of the smallest float: it was at most that."""
+    return np.log(np.maximum(prob, np.finfo(float).tiny))
 
 
 def weighted(values: Array, weights: Array | None) -> Array:

@@ -17,6 +17,7 @@ from bayesnb.families.base import (
     blocked,
     is_whole,
     laid_out,
+    log_positive,
     log_ratio,
     log_rising,
     matmul_log,
@@ -24,7 +25,7 @@ from bayesnb.families.base import (
     sum_by_label,
     weighted,
 )
-from bayesnb.priors import Beta, Parameters, Prior, concentration_vector
+from bayesnb.priors import Beta, Parameters, Prior, concentration_vector, log_dirichlet
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +99,18 @@ class Bernoulli(Family):
         x, prob = _dense(x)[:, None, :].astype(float), parameters["prob"]
         return only(xlogy(x, prob) + xlog1py(1 - x, -prob), observed)
 
+    def design(self, posterior: Any, x: Any, observed: Array | None = None) -> Array:
+        ones = _dense(x).astype(bool)
+        seen = np.ones(ones.shape, dtype=bool) if observed is None else observed
+        return np.concatenate([ones & seen, seen], axis=1)
+
+    def natural(self, posterior: Any, parameters: Parameters) -> Array:
+        return _of_ones_and_all(log_positive(parameters["prob"]), log_positive(1 - parameters["prob"]))
+
+    def draw_natural(self, posterior: Any, rng: np.random.Generator, size: tuple[int, ...]) -> Array:
+        values = log_dirichlet(rng, np.stack([posterior.a, posterior.b], axis=-1), size)
+        return _of_ones_and_all(values[..., 0], values[..., 1])
+
     def maximum_likelihood(self, statistics: BernoulliStatistics) -> Parameters:
         return Beta(statistics.ones, statistics.zeros).mean()
 
@@ -126,6 +139,11 @@ class Bernoulli(Family):
             return matmul_log(ones, log_one) + matmul_log(zeros, log_zero)
 
         return blocked(block, x, observed)
+
+
+def _of_ones_and_all(log_one: Array, log_zero: Array) -> Array:
+    """What a one changes, then what every cell has: (..., label, 2 · feature)."""
+    return np.concatenate([log_one - log_zero, log_zero], axis=-1)
 
 
 def _dense(x: Any) -> Array:

@@ -9,8 +9,18 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import polygamma
 
-from bayesnb.families.base import Array, Family, Statistics, log_ratio, log_rising, observe_counts, only, weighted
-from bayesnb.priors import Dirichlet, Parameters, Prior, concentration_vector
+from bayesnb.families.base import (
+    Array,
+    Family,
+    Statistics,
+    log_positive,
+    log_ratio,
+    log_rising,
+    observe_counts,
+    only,
+    weighted,
+)
+from bayesnb.priors import Dirichlet, Parameters, Prior, concentration_vector, log_dirichlet
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +102,16 @@ class Categorical(Family):
     def log_likelihood(self, parameters: Parameters, x: Any, observed: Array | None = None) -> Array:
         with np.errstate(divide="ignore"):  # the logarithm of an impossible value is -inf, and meant
             return _look_up(np.log(parameters["prob"]), x, observed)
+
+    def design(self, posterior: Any, x: Any, observed: Array | None = None) -> Array:
+        one_hot = x[:, None] == np.arange(len(self.levels), dtype=x.dtype)
+        return one_hot if observed is None else one_hot & observed[:, None]
+
+    def natural(self, posterior: Any, parameters: Parameters) -> Array:
+        return log_positive(parameters["prob"])
+
+    def draw_natural(self, posterior: Any, rng: np.random.Generator, size: tuple[int, ...]) -> Array:
+        return log_dirichlet(rng, posterior.concentration, size)
 
     def maximum_likelihood(self, statistics: CategoricalStatistics) -> Parameters:
         return Dirichlet(statistics.counts).mean()

@@ -178,6 +178,17 @@ class Gaussian(Family):
         mean, sd = parameters["mean"], parameters["sd"]
         return only(-0.5 * (LOG_2PI + ((x[:, None, :] - mean) / sd) ** 2) - np.log(sd), observed)
 
+    def design(self, posterior: Any, x: Any, observed: Array | None = None) -> Array:
+        origin, unit = _origin_and_unit(posterior)
+        z = (x - origin) / unit
+        terms = np.stack([z**2, z, np.ones(z.shape)], axis=1)
+        return (terms if observed is None else terms * observed[:, None]).reshape(len(x), 3 * x.shape[1])
+
+    def natural(self, posterior: Any, parameters: Parameters) -> Array:
+        origin, unit = _origin_and_unit(posterior)
+        mean, sd = (parameters["mean"] - origin) / unit, parameters["sd"] / unit
+        return np.concatenate([-0.5 / sd**2, mean / sd**2, -0.5 * (mean / sd) ** 2 - np.log(sd)], axis=-1)
+
     def maximum_likelihood(self, statistics: GaussianStatistics) -> Parameters:
         count = np.where(statistics.count > 0, statistics.count, np.nan)
         return {
@@ -221,6 +232,11 @@ def _count_and_mean(
 
 def _quotient(total: Array, count: Array) -> Array:
     return np.divide(total, count, out=np.zeros(np.shape(total)), where=count != 0)
+
+
+def _origin_and_unit(posterior: Any) -> tuple[Array, Array]:
+    """A location and a spread in the middle of the labels: (feature,) each."""
+    return posterior.location.mean(0), np.sqrt(posterior.scale / posterior.shape).mean(0)
 
 
 def _cumulant_polynomials(p: Any) -> list[list[Array]]:

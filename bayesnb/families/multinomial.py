@@ -14,6 +14,7 @@ from bayesnb.families.base import (
     Array,
     Family,
     Statistics,
+    log_positive,
     log_ratio,
     log_rising,
     matmul_log,
@@ -21,7 +22,7 @@ from bayesnb.families.base import (
     sum_by_label,
     weighted,
 )
-from bayesnb.priors import Dirichlet, Parameters, Prior, concentration_vector
+from bayesnb.priors import Dirichlet, Parameters, Prior, concentration_vector, log_dirichlet
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +103,15 @@ class Multinomial(Family):
         x = _documents(x, observed)
         with np.errstate(divide="ignore"):  # the logarithm of an impossible term is -inf, and meant
             return _log_coefficient(x)[:, None] + matmul_log(x, np.log(parameters["prob"]))
+
+    def design(self, posterior: Any, x: Any, observed: Array | None = None) -> Any:
+        return _documents(x, observed)
+
+    def natural(self, posterior: Any, parameters: Parameters) -> Array:
+        return log_positive(parameters["prob"])
+
+    def draw_natural(self, posterior: Any, rng: np.random.Generator, size: tuple[int, ...]) -> Array:
+        return log_dirichlet(rng, posterior.concentration, size)
 
     def maximum_likelihood(self, statistics: MultinomialStatistics) -> Parameters:
         return Dirichlet(statistics.counts).mean()

@@ -92,6 +92,15 @@ class Poisson(Family):
         x, rate = x[:, None, :], parameters["rate"]
         return only(xlogy(x, rate) - rate - gammaln(x + 1.0), observed)
 
+    def design(self, posterior: Any, x: Any, observed: Array | None = None) -> Array:
+        seen = np.ones(x.shape) if observed is None else observed
+        return np.concatenate([(x - _typical_rate(posterior)) * seen, seen], axis=1)
+
+    def natural(self, posterior: Any, parameters: Parameters) -> Array:
+        typical = _typical_rate(posterior)
+        log_ratio = np.log(parameters["rate"] / typical)
+        return np.concatenate([log_ratio, typical * (log_ratio - np.expm1(log_ratio))], axis=-1)
+
     def maximum_likelihood(self, statistics: PoissonStatistics) -> Parameters:
         return {"rate": statistics.total / np.where(statistics.count > 0, statistics.count, np.nan)}
 
@@ -109,3 +118,8 @@ class Poisson(Family):
         """Return the default prior: one row's worth of knowledge about the pooled column, (1, feature)."""
         pooled = statistics.pooled()
         return Gamma(np.ones_like(pooled.total), pooled.count / pooled.total)
+
+
+def _typical_rate(posterior: Any) -> Array:
+    """A rate in the middle of the labels, (feature,), about which a large rate costs no digits."""
+    return (posterior.shape / posterior.rate).mean(0)
