@@ -113,8 +113,6 @@ class Summary:
 def label_codes(labels: Column, classes: tuple[Hashable, ...], table: Table | None = None) -> Array:
     """Return the position of each label among the classes, in the smallest unsigned type: (row,).
 
-    The table, where there is one, knows what its rows are called.
-
     Raises
     ------
     ValueError
@@ -123,9 +121,9 @@ def label_codes(labels: Column, classes: tuple[Hashable, ...], table: Table | No
     codes = code_by_value(labels.values, classes)
     if (codes < 0).any():
         row = int(np.argmax(codes < 0))
+        where = f"row {row}" if table is None else table.row_name(row)
         raise ValueError(
-            f"The label {plain(labels.values[row])!r} in {table.row_name(row) if table else f'row {row}'} "
-            f"is not among {shown(classes)}: "
+            f"The label {plain(labels.values[row])!r} in {where} is not among {shown(classes)}: "
             "name all the labels with partial_fit(…, classes=…)."
         )
     return codes.astype(np.min_scalar_type(len(classes)))
