@@ -80,6 +80,7 @@ class Family(ABC):
     prior_type: ClassVar[type[Prior]]
     whole_row: ClassVar[bool] = False
     name: ClassVar[str]
+    parameters: ClassVar[tuple[str, ...]]  # by the names that trees have them under
 
     def __post_init__(self) -> None:
         """Refuse a prior of another family; keep an array as a tuple, so that equal families are equal."""
