@@ -111,7 +111,7 @@ class Summary:
 
 
 def label_codes(labels: Column, classes: tuple[Hashable, ...], table: Table | None = None) -> Array:
-    """Return the position of each label among the classes, −1 of a missing one, in the smallest type: (row,).
+    """Return the position of each label among the classes, in the smallest unsigned type: (row,); −1 of a missing one.
 
     Raises
     ------
