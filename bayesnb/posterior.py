@@ -12,7 +12,7 @@ import numpy as np
 
 from bayesnb import conjugacy
 from bayesnb.blocks import Block, Encoded
-from bayesnb.families.base import BLOCK_CELLS, Array, Statistics, weighted
+from bayesnb.families.base import BLOCK_CELLS, Array, CumulantScorer, Statistics, weighted
 from bayesnb.labels import LabelModel, label_model
 from bayesnb.priors import Parameters, Prior
 from bayesnb.summary import Summary
@@ -78,9 +78,9 @@ class Part:
         values = values if values.ndim == 4 else values[..., None]
         return values if self.weights is None else values * self.weights ** np.arange(1, 5)[:, None, None, None]
 
-    def score_cumulants(self, encoded: Encoded) -> Array:
-        """Return ``cumulants`` summed over the features, in less time: (4, row, label)."""
-        return self.family.score_cumulants(self.posterior, encoded.x, encoded.observed, self.weights)
+    def cumulant_scorer(self) -> CumulantScorer:
+        """Return a function for blocks of rows of (x, observed): ``cumulants`` summed over features, (row, 4, label)."""
+        return self.family.cumulant_scorer(self.posterior, self.weights)
 
     def log_likelihood(self, parameters: Parameters, encoded: Encoded) -> Array:
         """Return the weighted log p(x given θ), summed over the features: (row, label)."""

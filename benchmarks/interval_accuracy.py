@@ -137,7 +137,9 @@ def study(seed, n_draws):
     model, row, rng = random_model(seed)
     posterior, (_, encoded) = model._posterior, model._encoded(row)  # noqa: SLF001
     closed, unfit = by_cumulants(posterior, encoded, 1, PROB, "eti")
-    drawn = by_draws(posterior, encoded, 1, exact_draws(posterior, DEFAULT_DRAWS, rng), PROB, "eti") if unfit else closed
+    drawn = (
+        by_draws(posterior, encoded, 1, exact_draws(posterior, DEFAULT_DRAWS, rng), PROB, "eti") if unfit else closed
+    )
     scores = score_draws(model, row, rng, n_draws)
     error, returned, reference = [], [], []
     for label in range(len(scores)):
@@ -174,7 +176,10 @@ def main():
         for one in pool.map(partial(study, n_draws=options.draws), range(options.models)):
             seed, (n_labels, n_features, n_rows), unfit, error, returned, reference = one
             figures = f"{error.max():.4f} {returned.max():.4f} {reference.max():.4f}"
-            print(f"{seed:4} {n_labels} labels {n_features:3} features {n_rows:5} rows  {figures} {'*' * unfit}", flush=True)
+            print(
+                f"{seed:4} {n_labels} labels {n_features:3} features {n_rows:5} rows  {figures} {'*' * unfit}",
+                flush=True,
+            )
             studies.append(one)
     fit, unfit = ([s for s in studies if s[2] is which] for which in (False, True))
     print(f"\n{'error of a bound':48} {'bounds':>7} {'median':>9} {'99 %':>9} {'largest':>9}")

@@ -1,6 +1,6 @@
 """What closed-form intervals cost beside point predictions, and draws by blocks beside a loop over draws.
 
-    python benchmarks/uncertainty_speed.py
+python benchmarks/uncertainty_speed.py
 """
 
 import time

@@ -11,7 +11,9 @@ from scipy import sparse
 from scipy.special import polygamma, xlog1py, xlogy
 
 from bayesnb.families.base import (
+    ORDERS,
     Array,
+    CumulantScorer,
     Family,
     Statistics,
     blocked,
@@ -88,10 +90,20 @@ class Bernoulli(Family):
 
     def cumulants(self, posterior: Any, x: Any, observed: Array | None = None) -> Array:
         x = _dense(x)[:, None, :].astype(bool)
-        orders = np.arange(4)[:, None, None]
-        total = polygamma(orders, posterior.a + posterior.b)
-        one, zero = polygamma(orders, posterior.a) - total, polygamma(orders, posterior.b) - total
+        one, zero = _cumulant_tables(posterior)
         return only(np.where(x, one[:, None], zero[:, None]), observed)
+
+    def cumulant_scorer(self, posterior: Any, weights: Array | None = None) -> CumulantScorer:
+        powers = 1.0 if weights is None else (weights**ORDERS)[:, None]
+        n_labels, n_features = posterior.a.shape
+        one, zero = ((table * powers).reshape(4 * n_labels, n_features).T for table in _cumulant_tables(posterior))
+
+        def cumulants(x: Any, observed: Array | None) -> Array:
+            ones = x.astype(float) if observed is None else (x & observed).astype(float)
+            of_zeros = zero.sum(0) if observed is None else observed.astype(float) @ zero
+            return (ones @ (one - zero) + of_zeros).reshape(-1, 4, n_labels)
+
+        return cumulants
 
     def log_likelihood(self, parameters: Parameters, x: Any, observed: Array | None = None) -> Array:
         x, prob = _dense(x)[:, None, :].astype(float), parameters["prob"]
@@ -140,6 +152,13 @@ class Bernoulli(Family):
 def _of_ones_and_all(log_one: Array, log_zero: Array) -> Array:
     """What a one changes, then what every cell has: (..., label, 2 · feature)."""
     return np.concatenate([log_one - log_zero, log_zero], axis=-1)
+
+
+def _cumulant_tables(posterior: Any) -> tuple[Array, Array]:
+    """The first four cumulants of the log probability of a one, and of a zero: (4, label, feature) each."""
+    orders = np.arange(4)[:, None, None]
+    total = polygamma(orders, posterior.a + posterior.b)
+    return polygamma(orders, posterior.a) - total, polygamma(orders, posterior.b) - total
 
 
 def _dense(x: Any) -> Array:
