@@ -173,16 +173,14 @@ def _sums_over_nodes(log_odds: NormalPolynomial, n_nodes: int) -> Iterator[Array
     odds_against = np.exp(-np.abs(values))  # of whichever of the label and the rest is more probable
     larger = 1 / (1 + odds_against)
     smaller = odds_against * larger
-    log_larger = np.log(larger)
-    log_smaller = log_larger - np.abs(values)
     likely = values > 0
     p, q = np.where(likely, larger, smaller), np.where(likely, smaller, larger)
     mean = p @ weight
     yield mean
     yield q @ weight
     yield np.sqrt((p - mean[:, None]) ** 2 @ weight)
-    yield (p * np.where(likely, log_larger, log_smaller)) @ weight
-    yield (q * np.where(likely, log_smaller, log_larger)) @ weight
+    for prob in (p, q):
+        yield (prob * np.log(np.maximum(prob, np.finfo(np.float32).tiny))) @ weight  # 0 ln 0 = 0
 
 
 def _narrowest(log_odds: NormalPolynomial, prob: float) -> tuple[Array, Array]:

@@ -1,4 +1,4 @@
-import sys
+import runpy
 from pathlib import Path
 
 import numpy as np
@@ -7,9 +7,18 @@ import pytest
 from mixed_table import fitted, mixed_table
 from numpy.testing import assert_allclose
 from scipy import stats
-from scipy.special import digamma, entr
+from scipy.special import digamma, entr, softmax
 
-from bayesnb import Categorical, Gaussian, NaiveBayes
+from bayesnb import (
+    Bernoulli,
+    Categorical,
+    Gamma,
+    Gaussian,
+    NaiveBayes,
+    NormalInverseGamma,
+    Poisson,
+)
+from bayesnb.uncertainty import LARGEST_ERROR
 
 ROWS, LABELS = mixed_table(n_rows=60)
 
@@ -36,7 +45,9 @@ def test_without_features_it_is_a_dirichlet(concentration, method):
     alpha = np.array(concentration)
     total = alpha.sum()
     exact = stats.beta(alpha, total - alpha)
-    tolerance = 0.0025 if method == "cumulants" else 4 * np.sqrt(0.03 * 0.97 / 40_000) / exact.pdf(exact.ppf(0.97)).min()
+    tolerance = (
+        0.0025 if method == "cumulants" else 4 * np.sqrt(0.03 * 0.97 / 40_000) / exact.pdf(exact.ppf(0.97)).min()
+    )
     assert_allclose(found["mean"], exact.mean(), atol=tolerance / 4)
     assert_allclose(found["sd"], exact.std(), atol=tolerance / 4)
     assert_allclose(found["lower"], exact.ppf(0.03), atol=tolerance)
@@ -61,11 +72,12 @@ def test_the_narrowest_interval(method):
 def test_both_methods_agree_on_all_families_with_missing_cells():
     model = fitted(ROWS, LABELS)
     n_draws = 40_000
-    closed = model.predict_uncertainty(ROWS, random_seed=3)
+    closed = model.predict_uncertainty(ROWS, draws=n_draws, random_seed=3)
     drawn = model.predict_uncertainty(ROWS, method="draws", draws=n_draws, random_seed=4)
     error = drawn["sd"] / np.sqrt(n_draws)
     assert (abs(closed["mean"] - drawn["mean"]) < 4 * error + 0.003).all()
-    assert (abs(closed["sd"] - drawn["sd"]) < 0.006).all()
+    for name in ("sd", "lower", "upper"):
+        assert (abs(closed[name] - drawn[name]) < LARGEST_ERROR + 8 * error).all()
     assert_allclose(closed["prob"], model.predict_proba(ROWS))
     assert_allclose(drawn["prob"], closed["prob"])
 
@@ -81,7 +93,7 @@ def test_entropies_add_up_and_intervals_hold_the_mean(method):
 
 
 def test_rows_labels_and_the_interval_are_named():
-    found = fitted(ROWS, LABELS).predict_uncertainty(ROWS, 0.5, "hdi", random_seed=6)
+    found = fitted(ROWS, LABELS).predict_uncertainty(ROWS, 0.5, "hdi", draws=500, random_seed=6)
     assert found["row"].values.tolist() == ROWS.index.tolist()
     assert set(found["label"].values) == {"few", "many", "rare"}
     assert (found.attrs["interval"], found.attrs["prob"], found.attrs["method"]) == ("hdi", 0.5, "cumulants")
@@ -102,9 +114,13 @@ def test_draws_that_are_given_are_taken():
     tree = model.draw(300, 2, random_seed=8)
     found = model.predict_uncertainty(ROWS, posterior=tree)
     assert (found.attrs["method"], found.attrs["draws"]) == ("draws", 600)
-    closed = model.predict_uncertainty(ROWS, random_seed=9)
-    assert (abs(found["mean"] - closed["mean"]) < 5 * closed["sd"] / np.sqrt(600) + 0.003).all()
+    label_prob, _ = model._posterior.draw(np.random.default_rng(8), (2, 300))
+    assert_allclose(model._layout.arrays(tree["posterior"].to_dataset())[0], label_prob.reshape(600, 3))
+    closed = model.predict_uncertainty(ROWS, draws=1000, random_seed=9)
+    assert (abs(found["mean"] - closed["mean"]) < 5 * closed["sd"] / np.sqrt(600) + LARGEST_ERROR).all()
     with pytest.raises(ValueError, match="lack"):
+        model.predict_uncertainty(ROWS, posterior=NaiveBayes(Gaussian()).fit(ROWS[["length"]], LABELS).draw(2))
+    with pytest.raises(ValueError, match="not of this model"):
         model.predict_uncertainty(ROWS, posterior=NaiveBayes(Gaussian()).fit([[1.0], [2.0]], [0, 1]).draw(2))
     with pytest.raises(ValueError, match="leave out"):
         model.predict_uncertainty(ROWS, posterior=tree, method="cumulants")
@@ -139,3 +155,69 @@ def test_an_improper_posterior_has_no_interval():
     model = NaiveBayes(Categorical(), concentration=0).fit([["a"], ["b"]], ["A", "B"])
     with pytest.raises(ValueError, match="improper"):
         model.predict_uncertainty([["a"]])
+
+
+FAMILIES = {
+    "c": Categorical(1.0, levels=[0, 1, 2]),
+    ("a", "b"): Bernoulli(1.0),
+    "g": Gaussian(NormalInverseGamma(0.0, 1.0, 2.0, 2.0)),
+    "n": Poisson(Gamma(2.0, 1.0)),
+}
+
+
+def any_row(rng):
+    """A row that comes from no parameters."""
+    return pd.DataFrame(
+        {"c": [rng.integers(3)], "a": [rng.random() < 0.5], "b": [rng.random() < 0.5], "g": [rng.normal(0, 1.5)]}
+    ).assign(n=rng.poisson(2))
+
+
+def drawn_table(rng, label_prob, parameters, size):
+    """A table from the model with the given parameters."""
+    labels = rng.choice(len(label_prob), size, p=label_prob)
+    level, ones, gauss, rate = parameters
+    rows = pd.DataFrame(
+        {
+            "c": (rng.random((size, 1)) > level["prob"].cumsum(1)[labels]).sum(1),
+            "a": rng.random(size) < ones["prob"][labels, 0],
+            "b": rng.random(size) < ones["prob"][labels, 1],
+            "g": rng.normal(gauss["mean"][labels, 0], gauss["sd"][labels, 0]),
+            "n": rng.poisson(rate["rate"][labels, 0]),
+        }
+    )
+    return rows, labels
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["cumulants", "draws"])
+@pytest.mark.parametrize("n_labels", [2, 3])
+def test_intervals_cover_the_true_probability_at_their_rate(method, n_labels):
+    """The parameters from the prior, the table from them, and a row that has nothing to do with them."""
+    rng, n_tables, covered = np.random.default_rng([10, n_labels]), 400, []
+    for _ in range(n_tables):
+        blank = NaiveBayes(FAMILIES).partial_fit(any_row(rng), [0], classes=range(n_labels))._posterior
+        label_prob = rng.dirichlet(np.ones(n_labels))
+        parameters = [part.prior.draw(rng, ()) for part in blank.parts]
+        model = NaiveBayes(FAMILIES).partial_fit(*drawn_table(rng, label_prob, parameters, 30), classes=range(n_labels))
+        row = any_row(rng)
+        _, encoded = model._encoded(row)
+        terms = zip(blank.parts, parameters, encoded, strict=True)
+        truth = softmax(np.log(label_prob) + sum(part.log_likelihood(p, x) for part, p, x in terms), axis=1)[0, 0]
+        ends = [
+            model.predict_uncertainty(row, prob, method=method, draws=2000, random_seed=rng).isel(row=0, label=0)
+            for prob in (0.5, 0.8, 0.94)
+        ]
+        covered.append([float(end["lower"]) <= truth <= float(end["upper"]) for end in ends])
+    for rate, prob in zip(np.mean(covered, axis=0), (0.5, 0.8, 0.94), strict=True):
+        assert abs(rate - prob) < 3 * np.sqrt(prob * (1 - prob) / n_tables)
+
+
+@pytest.mark.slow
+def test_bounds_of_random_models_are_those_of_many_exact_draws():
+    study = runpy.run_path(str(Path(__file__).parent.parent / "benchmarks" / "interval_accuracy.py"))["study"]
+    errors = []
+    for seed in range(20):
+        _, _, _, _, returned, standard_error = study(seed, 50_000)
+        assert (returned < 0.015 + 4 * standard_error).all()
+        errors.extend(returned)
+    assert np.median(errors) < 0.001
