@@ -29,7 +29,7 @@ from bayesnb.score_draws import DEFAULT_DRAWS, exact_draws, given_draws
 from bayesnb.summary import Summary, label_codes
 from bayesnb.tree import Layout, coordinate, layout_of, row_coordinate
 from bayesnb.uncertainty import Kind, Method, predict_uncertainty
-from bayesnb.weights import Rows, as_array, check, described, weigh
+from bayesnb.weights import Rows, check_weights, described_weights, labelled_weights, weigh
 
 if TYPE_CHECKING:
     from arviz import ELPDDataLOO
@@ -237,7 +237,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         if self.unseen not in ("error", "ignore"):
             raise ValueError(f'unseen must be "error" or "ignore", not {self.unseen!r}.')
-        check(self.feature_weights)
+        check_weights(self.feature_weights)
 
     def _set(self, summary: Summary, rows: Callable[[Posterior], Rows] | None) -> None:
         """Take over a summary; the posterior follows from it and the priors, learnt feature weights from the rows."""
@@ -714,9 +714,20 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
 
     @property
     def feature_weights_(self) -> xr.DataArray:
-        """The weight of every feature at prediction."""
+        """The weight of every feature at prediction.
+
+        Examples
+        --------
+        >>> table, label = [["r"], ["r"], ["g"], ["g"], ["g"], ["r"]], list("AAABBB")
+        >>> model = NaiveBayes(Categorical(), feature_weights={"x0": 0.5}).fit(table, label)
+        >>> model.feature_weights_.to_series().to_dict()
+        {'x0': 0.5}
+        >>> prob = model.predict_proba([["r"]])[0]
+        >>> round(float(prob[0] / prob[1]) ** 2, 4)  # the odds 3/5 : 2/5, weighed by ½
+        1.5
+        """
         check_is_fitted(self, "statistics_")
-        return as_array(self._posterior, self._weighing)
+        return labelled_weights(self._posterior, self._weighing)
 
     @overload
     def log_evidence(self) -> float: ...
@@ -1033,6 +1044,32 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
                 "be left out; score other rows with predict_log_proba, or calibration without leave_one_out."
             )
 
+    def n_parameters(self, *, naive: bool = True) -> int:
+        """Return how many free parameters the model has.
+
+        Parameters
+        ----------
+        naive : bool, default True
+            Without the naive assumption, every label has a probability for each combination of all features' values.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        ValueError
+            If without the naive assumption a feature is neither Categorical nor Bernoulli.
+
+        Examples
+        --------
+        >>> model = NaiveBayes(Bernoulli()).fit([[0, 1, 1], [1, 1, 0]], ["A", "B"])
+        >>> model.n_parameters(), model.n_parameters(naive=False)
+        (7, 15)
+        """
+        check_is_fitted(self, "statistics_")
+        return self._posterior.n_parameters if naive else self._posterior.n_parameters_of_all_cells
+
     def describe(self) -> str:
         """Return how the model read each column, and the labels with their counts, as text."""
         check_is_fitted(self, "statistics_")
@@ -1043,8 +1080,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         silent = self._uninformative()
         if silent:
             lines.append(f"left out, as they do not vary: {shown(silent)}")
-        if self.feature_weights is not None:
-            lines.append(described(self.feature_weights_))
+        if self._weighing["method"] != "none":
+            lines.append(described_weights(self.feature_weights_))
         return "\n".join(lines)
 
     def __str__(self) -> str:

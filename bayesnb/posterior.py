@@ -6,15 +6,17 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, count
+from math import prod
 from typing import Any, Self
 
 import numpy as np
 
 from bayesnb import conjugacy
 from bayesnb.blocks import Block, Encoded
+from bayesnb.families import Bernoulli, Categorical
 from bayesnb.families.base import BLOCK_CELLS, Array, Statistics, weighted
 from bayesnb.labels import LabelModel, label_model
-from bayesnb.priors import Parameters
+from bayesnb.priors import Dirichlet, Parameters
 from bayesnb.summary import Summary
 
 
@@ -84,7 +86,7 @@ class Part:
 
     def log_likelihood(self, parameters: Parameters, encoded: Encoded) -> Array:
         """Return the weighted log p(x given θ), summed over the features: (row, label)."""
-        return self._by_feature(self.family.log_likelihood(parameters, encoded.x, encoded.observed)).sum(-1)
+        return self.family.score_at(parameters, encoded.x, encoded.observed, self.weights)
 
     def design(self, encoded: Encoded) -> Any:
         """Return what of x the likelihood depends on, (row, m): times ``natural``, it is the log-likelihood."""
@@ -110,6 +112,14 @@ class Part:
     def log_evidence(self) -> Array:
         """Return the log evidence of each label and feature; (label,) for a family without a feature axis."""
         return conjugacy.log_evidence(self.family, self.prior, self.statistics)
+
+    @property
+    def n_parameters(self) -> int:
+        """Count of the free parameters of all labels: of S probabilities S − 1."""
+        sizes = [values.shape for values in self.posterior.mean().values()]
+        if isinstance(self.prior, Dirichlet):
+            return sizes[0][0] * (sizes[0][1] - 1)
+        return sum(prod(size) for size in sizes)
 
     def estimate(self, kind: str) -> Parameters:
         """Return point estimates by parameter: "mean" and "mode" of the posterior, or "mle"."""
@@ -145,6 +155,33 @@ class Posterior:
         ends = np.cumsum([part.n_features for part in self.parts], dtype=int)
         pieces = np.split(np.asarray(weights, dtype=float), ends)[:-1]
         return replace(self, parts=tuple(replace(p, weights=w) for p, w in zip(self.parts, pieces, strict=True)))
+
+    @property
+    def n_parameters(self) -> int:
+        """Count of the free parameters: those of the labels and of every feature given every label."""
+        return self.labels.n_parameters + sum(part.n_parameters for part in self.parts)
+
+    @property
+    def n_parameters_of_all_cells(self) -> int:
+        """Count of the free parameters without the naive assumption: a probability for each label and joint value.
+
+        Raises
+        ------
+        ValueError
+            If a feature has no finite number of values.
+        """
+        continuous = [part for part in self.parts if not isinstance(part.family, Categorical | Bernoulli)]
+        if continuous:
+            raise ValueError(
+                f"Without the naive assumption, parameters can be counted for Categorical and Bernoulli features only; "
+                f"{continuous[0].features[0]!r} is {continuous[0].family.name}."
+            )
+        n_values = (
+            2 ** len(part.features) if isinstance(part.family, Bernoulli) else len(part.family.levels)
+            for part in self.parts
+        )
+        n_labels = len(self.classes)
+        return self.labels.n_parameters + n_labels * (prod(n_values) - 1)
 
     @property
     def is_proper(self) -> bool:

@@ -182,6 +182,17 @@ class Family(ABC):
         """
         return blocked(lambda x, seen: weighted(self.cgf(posterior, x, observed=seen), weights).sum(-1), x, observed)
 
+    def score_at(
+        self, parameters: Parameters, x: Any, observed: Array | None = None, weights: Array | None = None
+    ) -> Array:
+        """Return log p(x given θ) summed over the features, weighted as ``score`` is: (row, label)."""
+
+        def block(x: Any, seen: Array | None) -> Array:
+            values = self.log_likelihood(parameters, x, seen)
+            return weighted(values if values.ndim == 3 else values[..., None], weights).sum(-1)
+
+        return blocked(block, x, observed)
+
     def score_cumulants(
         self, posterior: Any, x: Any, observed: Array | None = None, weights: Array | None = None
     ) -> Array:
