@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from bayesnb import engines
 from bayesnb.blocks import Encoded, Unseen, encode, in_order, shown
 from bayesnb.calibration import calibration, warn_if_overconfident
+from bayesnb.decisions import cost_table, decide
 from bayesnb.evidence import check_comparable, evidence_by_feature
 from bayesnb.explanation import explain
 from bayesnb.families import Bernoulli, Categorical, Multinomial
@@ -827,8 +828,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
 
         Notes
         -----
-        Equal to refitting without each row under the same prior: defaults that are fixed from the pooled column stay.
-        A row leaves with its whole weight, and counts once in the sum; repeated rows leave one by one.
+        Equal to refitting without each row under the same prior: defaults that are fixed from the pooled column stay,
+        and so do feature weights. A row leaves with its whole weight, and counts once in the sum; repeated rows leave
+        one by one.
 
         Examples
         --------
@@ -900,6 +902,66 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             raise ValueError(f"reference {reference!r} is not among the labels {shown(classes)}.")
         position = None if reference is None else classes.index(reference)
         return explain(self._posterior, encoded, row_coordinate(table), position, prob)
+
+    def decide(
+        self,
+        X: Any,
+        costs: Any = None,
+        reject_cost: float | None = None,
+        *,
+        prob: float = 0.94,
+        draws: int = DEFAULT_DRAWS,
+        random_seed: Any = None,
+    ) -> xr.Dataset:
+        """Return the label of least expected cost for each row, or None where none is cheap enough.
+
+        Parameters
+        ----------
+        X : data frame, array or sparse matrix, shape (row, column)
+        costs : array_like, DataFrame or mapping, optional
+            What it costs to decide for a label (columns) where another is true (rows); or a mapping from
+            (true, decided), in which right decisions, if absent, cost 0. Without it, every error costs 1, and decisions
+            are those of ``predict``.
+        reject_cost : float, optional
+            What it costs not to decide: no label is chosen where the least expected cost is above it.
+        prob : float, default 0.94
+            Probability of the equal-tailed credible interval.
+        draws : int, default 10,000
+            How many draws to take where the interval has no closed form.
+        random_seed : int, Generator or None
+
+        Returns
+        -------
+        xarray.Dataset
+            By (row,): ``decision``, its ``expected_cost`` under ``predict_proba``, and ``lower`` and ``upper``, the
+            interval of the expected cost given θ over the posterior of θ. Attributes name its kind, probability and
+            method: in closed form where the cost of each decision turns on one label, as with two labels and with
+            equal costs; else by draws.
+
+        Raises
+        ------
+        ValueError
+            If X can't be read, a cost is absent or not finite, or the posterior is improper.
+
+        Examples
+        --------
+        >>> table, label = [["r"]] * 3 + [["g"]] * 3, ["ill", "ill", "well", "well", "well", "well"]
+        >>> model = NaiveBayes(Categorical()).fit(table, label)
+        >>> model.predict([["r"]])
+        array(['ill'], dtype='<U4')
+        >>> costs = {("ill", "well"): 1, ("well", "ill"): 10}
+        >>> model.decide([["r"]], costs, reject_cost=0.4).decision.item() is None  # p(ill) is .57
+        True
+        """
+        _check_prob(prob)
+        check_is_fitted(self, "statistics_")
+        table_of_costs = cost_table(costs, self.statistics_.classes)
+        if reject_cost is not None and not np.isfinite(reject_cost):
+            raise ValueError(f"reject_cost must be a finite number, not {reject_cost!r}.")
+        table, encoded = self._encoded(X)
+        self._check_proper()
+        given = exact_draws(self._posterior, draws, np.random.default_rng(random_seed))
+        return decide(self._posterior, encoded, row_coordinate(table), table_of_costs, reject_cost, prob, given)
 
     def calibration(
         self, X: Any, y: Any, sample_weight: Any = None, *, leave_one_out: bool = False, prob: float = 0.94
