@@ -14,7 +14,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from bayesnb import engines
-from bayesnb.blocks import Encoded, Unseen, encode, in_order, shown
+from bayesnb.blocks import Encoded, Missing, Unseen, encode, in_order, shown
 from bayesnb.calibration import calibration, warn_if_overconfident
 from bayesnb.decisions import cost_table, decide
 from bayesnb.evidence import check_comparable, evidence_by_feature
@@ -53,6 +53,10 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         The λ of the label probabilities, or one for each label.
     label_prob : array_like or mapping, optional
         Known label probabilities, such as the prevalence of a disease, in place of learnt ones. They add up to 1.
+    missing : {"ignore", "level", "error"}, default "ignore"
+        What a missing cell is, in training and in prediction: left out of the product for its feature; a value of its
+        own, None, of a categorical feature (others leave it out); or an error. Leave it out where cells are missing by
+        chance, make it a level where that they are missing tells something. ``Categorical(missing=…)`` overrides it.
     unseen : {"error", "ignore"}, default "error"
         Whether a categorical value that is not among the levels is an error, or treated as a missing cell.
     feature_weights : None, "loo", "loo-shared" or mapping, default None
@@ -98,6 +102,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         concentration: Any = 1.0,
         label_concentration: Any = 1.0,
         label_prob: Any = None,
+        missing: Missing = "ignore",
         unseen: Unseen = "error",
         feature_weights: Any = None,
     ) -> None:
@@ -105,6 +110,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         self.concentration = concentration
         self.label_concentration = label_concentration
         self.label_prob = label_prob
+        self.missing = missing
         self.unseen = unseen
         self.feature_weights = feature_weights
 
@@ -229,7 +235,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         if start is None:
             if not declared:
                 declared = np.unique(labels.values).tolist() if labels.kind != "mixed" else list(labels.values)
-            start = Summary.empty(table, self.families, in_order(set(declared)))
+            start = Summary.empty(table, self.families, in_order(set(declared)), self.missing)
         if len(labels.values) == 0 and not start.label_counts.any():
             raise ValueError("There is no row to learn from: X is empty, or every sample_weight is zero.")
         return start.with_classes(declared)
@@ -237,6 +243,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         if self.unseen not in ("error", "ignore"):
             raise ValueError(f'unseen must be "error" or "ignore", not {self.unseen!r}.')
+        if self.missing not in ("ignore", "level", "error"):
+            raise ValueError(f'missing must be "ignore", "level" or "error", not {self.missing!r}.')
         check_weights(self.feature_weights)
 
     def _set(self, summary: Summary, rows: Callable[[Posterior], Rows] | None) -> None:

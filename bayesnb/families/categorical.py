@@ -45,6 +45,8 @@ class Categorical(Family):
     levels : sequence, optional
         The values that the feature can take, seen or not. Without it, those that the column's type declares
         (a categorical or enum), or else those met in training.
+    missing : {"ignore", "level", "error"}, optional
+        What a missing cell is, if not what the model's ``missing`` says. "level" is a value of its own, None.
 
     Examples
     --------
@@ -54,11 +56,14 @@ class Categorical(Family):
 
     prior: Any = None
     levels: Any = None
+    missing: Any = None
     parameters: ClassVar[tuple[str, ...]] = ("prob",)
     name: ClassVar[str] = "Categorical"
     prior_type: ClassVar[type[Prior]] = Dirichlet
 
     def __post_init__(self) -> None:
+        if self.missing not in (None, "ignore", "level", "error"):
+            raise ValueError(f'Categorical: missing must be "ignore", "level" or "error", not {self.missing!r}.')
         super().__post_init__()
         if self.levels is not None:
             object.__setattr__(self, "levels", tuple(self.levels))
