@@ -12,9 +12,11 @@ from scipy import sparse
 
 from bayesnb.families import Bernoulli, Categorical, Family, Gaussian, Multinomial, Poisson
 from bayesnb.families.base import Array
-from bayesnb.frame import Column, Table
+from bayesnb.frame import Column, Table, object_array, plain
+from bayesnb.priors import Prior
 
 LOOKUP_SPAN = 1 << 16  # integers spread no wider than this are coded by a table, others by hashing
+LARGEST = 1e150  # the squares of larger numbers overflow
 
 Unseen = Literal["error", "ignore"]
 
@@ -36,8 +38,8 @@ class Encoded:
     x: Any
     observed: Array | None = None
 
-    def take(self, rows: slice) -> Encoded:
-        """Return the arrays of some rows."""
+    def take(self, rows: Any) -> Encoded:
+        """Return the rows of a slice, a mask or an index."""
         return Encoded(self.x[rows], None if self.observed is None else self.observed[rows])
 
 
@@ -58,28 +60,36 @@ def plan(table: Table, families: Family | Mapping[Any, Family] | None) -> tuple[
     TypeError
         If something other than a family stands where one belongs.
     """
-    if table.array is not None and sparse.issparse(table.array) and not isinstance(families, Family):
-        raise ValueError("A sparse matrix needs a family for all its columns: Multinomial() or Bernoulli().")
+    if families is None:
+        _check_density(Gaussian(), table)
     groups: list[tuple[Family, list[int]]] = []
     for family, positions in _assignments(table, families):
-        joined = next((g for g in groups if g[0] == family and not family.whole_row), None)
-        if joined is None or isinstance(family, Categorical):
+        joined = next((g for g in groups if g[0] == family), None) if _is_any_width(family) else None
+        if joined is None:
             groups.append((family, positions))
         else:
             joined[1].extend(positions)
-    return tuple(_block(table, family, sorted(positions)) for family, positions in groups)
+    return tuple(_block(table, family, positions) for family, positions in groups)
+
+
+def _is_any_width(family: Any) -> bool:
+    """Whether columns may join those of an equal family: each has its own parameters, and all the same prior."""
+    has_number_a_column = isinstance(family.prior, Prior) and not family.prior.is_scalar
+    return not (family.whole_row or isinstance(family, Categorical) or has_number_a_column)
 
 
 def _assignments(table: Table, families: Any) -> Iterable[tuple[Family, list[int]]]:
     """Yield every family with its columns, in the order of the table; a Categorical once a column."""
     everything = range(len(table.names))
     if isinstance(families, Mapping):
-        chosen = [(_checked(family), _positions(table, key)) for key, family in families.items()]
-        taken = [position for _, positions in chosen for position in positions]
-        for position in taken:
-            if taken.count(position) > 1:
+        place = {name: position for position, name in enumerate(table.names)}
+        chosen = [(_checked(family), _positions(table, place, key)) for key, family in families.items()]
+        taken = set[int]()
+        for position in (p for _, positions in chosen for p in positions):
+            if position in taken:
                 raise ValueError(f"families names the column {table.names[position]!r} more than once.")
-        chosen += [(family_of(table.read(p)), [p]) for p in everything if p not in set(taken)]
+            taken.add(position)
+        chosen += [(family_of(table.read(p)), [p]) for p in everything if p not in taken]
     elif families is None:
         chosen = [(family_of(table.read(p)), [p]) for p in everything]
     else:
@@ -99,13 +109,13 @@ def _checked(family: Any) -> Family:
     raise TypeError(f"families must hold families such as Gaussian(), not {family!r}.")
 
 
-def _positions(table: Table, key: Any) -> list[int]:
-    if key in table.names:
-        return [table.names.index(key)]
+def _positions(table: Table, place: Mapping[Hashable, int], key: Any) -> list[int]:
+    if key in place:
+        return [place[key]]
     if isinstance(key, tuple):
-        return [position for part in key for position in _positions(table, part)]
-    if isinstance(key, int) and not table.is_named and 0 <= key < len(table.names):
-        return [key]
+        return [position for part in key for position in _positions(table, place, part)]
+    if isinstance(key, int | np.integer) and not table.is_named and 0 <= key < len(place):
+        return [int(key)]
     raise ValueError(f"families names the column {key!r}, which the table does not have; it has {shown(table.names)}.")
 
 
@@ -121,6 +131,7 @@ def family_of(column: Column) -> Family:
 def _block(table: Table, family: Family, positions: list[int]) -> Block:
     names = tuple(table.names[position] for position in positions)
     if not isinstance(family, Categorical):
+        _check_width(family, names)
         return Block(family, tuple(positions), names)
     column = table.read(positions[0])
     if column.kind == "mixed" and family.levels is None:
@@ -135,6 +146,16 @@ def _block(table: Table, family: Family, positions: list[int]) -> Block:
         *(tuple(positions), names),
         is_closed=is_closed,
     )
+
+
+def _check_width(family: Any, names: tuple[Hashable, ...]) -> None:
+    if isinstance(family.prior, Prior) and not family.whole_row and not family.prior.is_scalar:
+        try:
+            family.prior.map(lambda array: np.broadcast_to(array, len(names)))
+        except ValueError as error:
+            raise ValueError(
+                f"The prior of {family.name} does not fit its {len(names)} columns {shown(names)}."
+            ) from error
 
 
 def with_levels_of(block: Block, table: Table, position: int) -> Block:
@@ -172,12 +193,18 @@ def encode(block: Block, table: Table, positions: tuple[int, ...], unseen: Unsee
     ValueError
         If a value does not fit the family, naming the column, the value and the first row.
     """
+    _check_density(block.family, table)
     if isinstance(block.family, Categorical):
         return _codes(block, table, positions[0], unseen)
     if isinstance(block.family, Multinomial):
         return _documents(table, positions)
     whole = _whole_array(block, table, positions)
     return _stacked(block.family, table, positions) if whole is None else whole
+
+
+def _check_density(family: Family, table: Table) -> None:
+    if sparse.issparse(table.array) and not isinstance(family, Bernoulli | Multinomial):
+        raise ValueError(f"{family.name} does not read a sparse matrix: read it as Multinomial() or Bernoulli().")
 
 
 def _codes(block: Block, table: Table, position: int, unseen: Unseen) -> Encoded:
@@ -189,7 +216,7 @@ def _codes(block: Block, table: Table, position: int, unseen: Unseen) -> Encoded
         if unseen == "error":
             row = int(np.argmax(strange))
             raise ValueError(
-                f"Column {block.names[0]!r} has the value {_plain(column.values[row])!r} in {table.row_name(row)}, "
+                f"Column {block.names[0]!r} has the value {plain(column.values[row])!r} in {table.row_name(row)}, "
                 f"which is not among its levels {shown(levels)}: declare it with Categorical(levels=…) if it can occur,"
                 ' or treat unseen values as missing with unseen="ignore".'
             )
@@ -204,7 +231,8 @@ def code_by_value(values: Array, levels: tuple[Any, ...]) -> Array:
         table = np.full(high - low + 3, -1, dtype=np.int32)  # a further place at either end for values outside
         table[np.array(levels) - low + 1] = np.arange(len(levels))
         return np.take(table, values.astype(np.int64) - (low - 1), mode="clip")
-    return pd.Index(list(levels), dtype=object).get_indexer(pd.Index(values, dtype=object))
+    known = pd.Index(object_array(levels), dtype=object, tupleize_cols=False)
+    return known.get_indexer(pd.Index(values.astype(object), dtype=object, tupleize_cols=False))
 
 
 def _is_narrow(values: Array, levels: tuple[Any, ...]) -> bool:
@@ -248,11 +276,11 @@ def _stacked(family: Family, table: Table, positions: tuple[int, ...]) -> Encode
     observed = np.ones(x.shape, dtype=bool)
     for j, position in enumerate(positions):
         column = table.read(position)
-        if column.kind not in ("boolean", "number"):
+        if column.kind not in ("boolean", "number") and column.present.size:
             row = 0 if column.missing is None else int(np.argmin(column.missing))
             raise ValueError(
                 f"{family.name} needs numbers, but column {table.names[position]!r} has the value "
-                f"{_plain(column.values[row])!r} in {table.row_name(row)}: convert it, or read it as Categorical()."
+                f"{plain(column.values[row])!r} in {table.row_name(row)}: convert it, or read it as Categorical()."
             )
         x[:, j] = column.values if column.missing is None else np.where(column.missing, 0, column.values)
         if column.missing is not None:
@@ -271,7 +299,7 @@ def _check_cells(family: Family, table: Table, positions: tuple[int, ...], x: Ar
     row, j = np.argwhere(~inside)[0]
     raise ValueError(
         f"{family.name} takes {support}, but column {table.names[positions[j]]!r} has the value "
-        f"{_plain(x[row, j])!r} in {table.row_name(int(row))}."
+        f"{plain(x[row, j])!r} in {table.row_name(int(row))}."
     )
 
 
@@ -283,17 +311,13 @@ def _check_sparse(table: Table, x: Any, family: type[Family]) -> None:
         row = int(np.searchsorted(x.indptr, entry, side="right")) - 1
         raise ValueError(
             f"{family.name} takes {support}, but column {table.names[x.indices[entry]]!r} has the value "
-            f"{_plain(x.data[entry])!r} in {table.row_name(row)}."
+            f"{plain(x.data[entry])!r} in {table.row_name(row)}."
         )
 
 
 _SUPPORT: dict[type[Family], tuple[Callable[[Array], Array], str]] = {
     Bernoulli: (lambda x: (x == 0) | (x == 1), "0 and 1, or False and True"),
-    Gaussian: (np.isfinite, "finite numbers"),
+    Gaussian: (lambda x: np.abs(x) < LARGEST, "finite numbers of size below 1e150"),
     Poisson: (lambda x: (x >= 0) & (np.floor(x) == x) & np.isfinite(x), "whole numbers from 0"),
     Multinomial: (lambda x: (x >= 0) & (np.floor(x) == x) & np.isfinite(x), "counts, whole numbers from 0"),
 }
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value

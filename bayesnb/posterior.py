@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, count
@@ -16,7 +16,7 @@ from bayesnb.blocks import Block, Encoded
 from bayesnb.families import Bernoulli, Categorical
 from bayesnb.families.base import BLOCK_CELLS, Array, Statistics, weighted
 from bayesnb.labels import LabelModel, label_model
-from bayesnb.priors import Dirichlet, Parameters, Prior
+from bayesnb.priors import Dirichlet, Parameters
 from bayesnb.summary import Summary
 
 
@@ -30,7 +30,7 @@ class Part:
 
     block: Block
     statistics: Statistics
-    prior: Prior
+    prior: Any
     is_informative: Array  # (column of the block,)
     weights: Array | None = None  # (feature,), how many times each feature counts at prediction; None: all once
 
@@ -80,9 +80,30 @@ class Part:
         values = values if values.ndim == 4 else values[..., None]
         return values if self.weights is None else values * self.weights ** np.arange(1, 5)[:, None, None, None]
 
+    def score_cumulants(self, encoded: Encoded) -> Array:
+        """Return ``cumulants`` summed over the features, in less time: (4, row, label)."""
+        return self.family.score_cumulants(self.posterior, encoded.x, encoded.observed, self.weights)
+
     def log_likelihood(self, parameters: Parameters, encoded: Encoded) -> Array:
         """Return the weighted log p(x given θ), summed over the features: (row, label)."""
-        return self._by_feature(self.family.log_likelihood(parameters, encoded.x, encoded.observed)).sum(-1)
+        return self.family.score_at(parameters, encoded.x, encoded.observed, self.weights)
+
+    def design(self, encoded: Encoded) -> Any:
+        """Return what of x the likelihood depends on, (row, m): times ``natural``, it is the log-likelihood."""
+        return self.family.design(self.posterior, encoded.x, encoded.observed)
+
+    def natural(self, parameters: Parameters) -> Array:
+        """Return weighted natural parameters of given ones: (..., label, m)."""
+        return self._weighted_terms(self.family.natural(self.posterior, parameters))
+
+    def draw_natural(self, rng: np.random.Generator, size: tuple[int, ...]) -> Array:
+        """Return exact draws of the weighted natural parameters: (*size, label, m)."""
+        return self._weighted_terms(self.family.draw_natural(self.posterior, rng, size))
+
+    def _weighted_terms(self, natural: Array) -> Array:
+        if self.weights is None:
+            return natural
+        return natural * np.tile(self.weights, natural.shape[-1] // len(self.weights))
 
     def _by_feature(self, values: Array) -> Array:
         """Weighted values with a feature axis, of length one in a family that has none."""
@@ -178,10 +199,8 @@ class Posterior:
 
         Without weights that is the exact log predictive of row and label together.
         """
-        result = np.tile(self.labels.log_prob(), (n_rows, 1))
-        for part, arrays in zip(self.parts, encoded, strict=True):
-            result += part.score(arrays)
-        return result
+        scores = (part.score(arrays) for part, arrays in zip(self.parts, encoded, strict=True))
+        return _joint(self.labels.log_prob(), scores, n_rows)
 
     def log_joint_left_out(self, encoded: Sequence[Encoded], y: Array, weight: Array) -> Array:
         """Return ``log_joint`` of the training rows, each as if it had not been among them: (row, label).
@@ -202,11 +221,31 @@ class Posterior:
 
     def log_joint_plug_in(self, encoded: Sequence[Encoded], n_rows: int, kind: str) -> Array:
         """Return log p(y given θ̂) + Σ_j w_j log p(x_j given y, θ̂) for a point estimate: (row, label)."""
+        estimates = [part.estimate(kind) for part in self.parts]
+        return self.log_joint_given(self.labels.estimate(kind), estimates, encoded, n_rows)
+
+    def log_joint_given(
+        self, label_prob: Array, parameters: Sequence[Parameters], encoded: Sequence[Encoded], n_rows: int
+    ) -> Array:
+        """Return log p(y given θ) + Σ_j w_j log p(x_j given y, θ): (row, label), and of draws (*size, row, label)."""
+        if label_prob.ndim > 1:
+            draws = np.ndindex(label_prob.shape[:-1])
+            values = [
+                self.log_joint_given(
+                    label_prob[i], [{name: a[i] for name, a in p.items()} for p in parameters], encoded, n_rows
+                )
+                for i in draws
+            ]
+            return np.reshape(values, (*label_prob.shape[:-1], n_rows, len(self.classes)))
         with np.errstate(divide="ignore"):  # a label without rows has maximum-likelihood probability 0
-            result = np.tile(np.log(self.labels.estimate(kind)), (n_rows, 1))
-        for part, arrays in zip(self.parts, encoded, strict=True):
-            result += part.log_likelihood(part.estimate(kind), arrays)
-        return result
+            log_prob = np.log(label_prob)
+        parts = zip(self.parts, parameters, encoded, strict=True)
+        return _joint(log_prob, (part.log_likelihood(p, arrays) for part, p, arrays in parts), n_rows)
+
+    def draw_prior(self, rng: np.random.Generator, size: tuple[int, ...]) -> tuple[Array, list[Parameters]]:
+        """Return exact draws of the prior, as ``draw`` of the posterior."""
+        labels = replace(self.labels, counts=np.zeros(len(self.classes)))
+        return labels.draw(rng, size)["prob"], [part.prior.draw(rng, size) for part in self.parts]
 
     def draw(self, rng: np.random.Generator, size: tuple[int, ...]) -> tuple[Array, list[Parameters]]:
         """Return exact draws of the label probabilities, (*size, label), and of the parameters of every part."""
@@ -215,6 +254,24 @@ class Posterior:
     def log_evidence(self) -> float:
         """Return log p(X, y) of the training rows under the priors, in nats."""
         return self.labels.log_evidence() + float(sum(part.log_evidence().sum() for part in self.parts))
+
+
+def _joint(log_prob: Array, scores: Iterable[Array], n_rows: int) -> Array:
+    """Sum of label and feature terms, (row, label); a label of probability 0 is impossible whatever its features."""
+    result = np.tile(log_prob, (n_rows, 1))
+    for score in scores:
+        result += score
+    result[:, np.isneginf(log_prob)] = -np.inf
+    return result
+
+
+def check_proper_prior(posterior: Posterior) -> None:
+    """Raise if a prior integrates to infinity, as under a concentration of 0."""
+    if not posterior.has_proper_prior:
+        raise ValueError(
+            "The prior is improper: a concentration of 0 is no distribution to draw from or to give to PyMC. Use a "
+            "concentration above 0."
+        )
 
 
 def posterior_of(summary: Summary, concentration: object, label_concentration: object, label_prob: object) -> Posterior:

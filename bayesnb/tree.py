@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from bayesnb.blocks import shown
 from bayesnb.families import Categorical, Multinomial
 from bayesnb.families.base import Array
-from bayesnb.frame import Table
+from bayesnb.frame import Table, object_array
 from bayesnb.posterior import Posterior
 from bayesnb.priors import Parameters
 
 RESERVED = ("label", "row", "chain", "draw", "feature", "term", "order")
-SUFFIXES = ("prob", "mean", "sd", "rate", "variance", "count", "average", "spread", "total", "rest")  # of any variable
+SUFFIXES = ("prob", "mean", "sd", "rate", "variance", "count", "average", "spread", "total", "rest", "value")
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,43 @@ class Layout:
         sizes = dict(zip(sample_dims, label_prob.shape, strict=False))
         return xr.Dataset(data, {**{dim: np.arange(size) for dim, size in sizes.items()}, **self.coords})
 
+    def arrays(self, posterior: xr.Dataset) -> tuple[Array, list[Parameters]]:
+        """Return the label probabilities and the arrays of every part from a posterior's Dataset.
+
+        The inverse of ``dataset``: the axes are (chain, draw, …), the parameters those of each part in turn.
+
+        Raises
+        ------
+        ValueError
+            If the Dataset is of another model, naming the variables, labels or levels that differ.
+        """
+        self._check_same(posterior)
+        found = {v: posterior[v.name].transpose("chain", "draw", *v.dims).to_numpy() for v in self.variables}
+        parameters: list[Parameters] = []
+        for part in range(1 + max((v.part for v in self.variables), default=-1)):
+            by_name: dict[str, list[Array]] = {}
+            for v in self.variables:
+                if v.part == part:
+                    by_name.setdefault(v.parameter, []).append(found[v] if v.position is None else found[v][..., None])
+            parameters.append({name: np.concatenate(arrays, axis=-1) for name, arrays in by_name.items()})
+        return posterior["label_prob"].transpose("chain", "draw", "label").to_numpy(), parameters
+
+    def _check_same(self, posterior: xr.Dataset) -> None:
+        names = ["label_prob", *(v.name for v in self.variables)]
+        lacking = [name for name in names if name not in posterior]
+        if lacking:
+            raise ValueError(f"The posterior is of another model: it lacks the variables {shown(lacking)}.")
+        further = [name for name, v in posterior.data_vars.items() if "feature" in v.attrs and name not in names]
+        if further:
+            raise ValueError(f"The posterior is of another model: it has the further variables {shown(further)}.")
+        for dim, values in self.coords.items():
+            theirs = posterior[dim].to_numpy().tolist()
+            if theirs != values.tolist():
+                raise ValueError(
+                    f"The posterior is of another model: along {dim!r} it has {shown(theirs)}, "
+                    f"but this model {shown(values.tolist())}."
+                )
+
 
 def layout_of(posterior: Posterior) -> Layout:
     """Return the layout of a model: a variable for each feature and parameter, dims and coords by the user's names."""
@@ -102,6 +140,4 @@ def coordinate(values: Sequence[Any]) -> Array:
     values = list(values)
     if len({type(value) for value in values}) == 1 and isinstance(values[0], bool | int | float | str):
         return np.array(values)
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
+    return object_array(values)

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import gammaln
 
-from bayesnb.priors import Parameters, Prior
+from bayesnb.priors import Beta, Dirichlet, Parameters, Prior
 
 Array = NDArray[Any]
 STIRLING_FROM = 100.0  # above it, Stirling's series to z⁻⁵ is exact to rounding (next term 6e-18)
 SAME = 1e-9  # relative difference below which sums are of the same rows: order and batches cost some 1e-12
+ORDERS = np.arange(1, 5)[:, None]  # of the cumulants that are kept
 BLOCK_CELLS = 1 << 16  # cells of one block of work: its arrays stay in the processor's cache
 
 
@@ -50,6 +51,10 @@ class Statistics:
         """Apply one function to every array: an index, a broadcast, a reordering."""
         return self._combine(function)
 
+    def beside(self, *others: Self) -> Self:
+        """Return the statistics of several features together, side by side on the last axis."""
+        return type(self)(*(np.concatenate([getattr(s, f.name) for s in (self, *others)], -1) for f in fields(self)))
+
     def agrees_with(self, other: Self) -> bool:
         """Whether two statistics are the same but for rounding, as those of the same rows in another order are."""
         return all(
@@ -71,8 +76,18 @@ class Family(ABC):
     no feature axis.
     """
 
+    prior: Any
+    prior_type: ClassVar[type[Prior]]
     whole_row: ClassVar[bool] = False
     name: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        """Refuse a prior of another family; keep an array as a tuple, so that equal families are equal."""
+        is_concentration = not isinstance(self.prior, Prior) and self.prior_type in (Beta, Dirichlet)
+        if not (self.prior is None or is_concentration or isinstance(self.prior, self.prior_type)):
+            raise TypeError(f"The prior of a {self.name} is a {self.prior_type.__name__}, not {self.prior!r}.")
+        if isinstance(self.prior, np.ndarray | list):
+            object.__setattr__(self, "prior", tuple(np.asarray(self.prior).tolist()))
 
     @abstractmethod
     def resolve_prior(self, concentration: object, statistics: Any, values: Sequence[Any]) -> Prior:
@@ -118,6 +133,23 @@ class Family(ABC):
         """Return log p(x given θ) for parameters with the label on their first axis."""
 
     @abstractmethod
+    def design(self, posterior: Any, x: Any, observed: Array | None = None) -> Any:
+        """Return what of x the likelihood depends on, s(x), as a matrix (row, m).
+
+        With ``natural`` it gives log p(x given θ) as a product of matrices, all rows, labels and draws at once, but for
+        what is the same for every label. The posterior fixes the origin and the unit, so that float32 is enough. With
+        a feature axis, m counts one term after the other, each with all features.
+        """
+
+    @abstractmethod
+    def natural(self, posterior: Any, parameters: Parameters) -> Array:
+        """Return the natural parameters that belong to the columns of ``design``: (..., label, m)."""
+
+    def draw_natural(self, posterior: Any, rng: np.random.Generator, size: tuple[int, ...]) -> Array:
+        """Return exact draws of the natural parameters: (*size, label, m)."""
+        return self.natural(posterior, posterior.draw(rng, size))
+
+    @abstractmethod
     def maximum_likelihood(self, statistics: Any) -> Parameters:
         """Return the maximum-likelihood estimates; nan where there is none."""
 
@@ -129,12 +161,58 @@ class Family(ABC):
         likelihood is that of the rows, up to a constant factor.
         """
 
+    @abstractmethod
+    def simulate(self, rng: np.random.Generator, parameters: Parameters, tokens: Array) -> Array:
+        """Return random values x for parameters that have the row in place of the label, sample axes in front.
+
+        ``tokens``, (row,), is how many a row has, for a family that takes that as given.
+        """
+
+    @abstractmethod
+    def row_distribution(self, parameters: Parameters, x: Array) -> tuple[str, dict[str, Any]]:
+        """Return the name of PyMC's distribution of the values x of one feature, and its arguments.
+
+        ``parameters`` broadcast against x: those of each row, or with x (row, 1) those of every label.
+        """
+
     def score(self, posterior: Any, x: Any, observed: Array | None = None, weights: Array | None = None) -> Array:
         """Return the log predictive summed over the features: (row, label).
 
         With ``weights``, (feature,) or (1,) for a family without a feature axis, each feature's counts so many times.
         """
         return blocked(lambda x, seen: weighted(self.cgf(posterior, x, observed=seen), weights).sum(-1), x, observed)
+
+    def score_at(
+        self, parameters: Parameters, x: Any, observed: Array | None = None, weights: Array | None = None
+    ) -> Array:
+        """Return log p(x given θ) summed over the features, weighted as ``score`` is: (row, label)."""
+
+        def block(x: Any, seen: Array | None) -> Array:
+            values = self.log_likelihood(parameters, x, seen)
+            return weighted(values if values.ndim == 3 else values[..., None], weights).sum(-1)
+
+        return blocked(block, x, observed)
+
+    def score_cumulants(
+        self, posterior: Any, x: Any, observed: Array | None = None, weights: Array | None = None
+    ) -> Array:
+        """Return the first four cumulants of Σ w·log p(x given θ) over the features: (4, row, label).
+
+        The r-th of a weighted term is w^r times its own; those of independent terms add.
+        """
+        powers = np.ones((4, 1)) if weights is None else weights**ORDERS
+
+        def block(x: Any, seen: Array | None) -> Array:
+            values = self.cumulants(posterior, x, seen)
+            values = values if values.ndim == 4 else values[..., None]
+            return np.einsum("rnkf,rf->nrk", values, np.broadcast_to(powers, (4, values.shape[-1])))
+
+        return np.moveaxis(blocked(block, x, observed), 1, 0)
+
+
+def log_positive(prob: Array) -> Array:
+    """Return ln p, that of a probability that underflowed to 0 as of the smallest float: it was at most that."""
+    return np.log(np.maximum(prob, np.finfo(float).tiny))
 
 
 def weighted(values: Array, weights: Array | None) -> Array:
@@ -183,8 +261,15 @@ def matmul_log(x: Any, log_table: Array) -> Array:
     if possible.all():
         return np.asarray(x @ log_table.T)
     score = np.asarray(x @ np.where(possible, log_table, 0.0).T)
-    score[np.asarray(x @ (~possible).T.astype(float)) > 0] = -np.inf
+    for value, places in ((-np.inf, np.isneginf(log_table)), (np.nan, np.isnan(log_table))):
+        score[np.asarray(x @ places.T.astype(float)) > 0] = value
     return score
+
+
+def log_ratio(part: Array, whole: Array) -> Array:
+    """Return a difference of logarithms; nan is meant for 0/0, a label without rows under a concentration of 0."""
+    with np.errstate(invalid="ignore"):
+        return part - whole
 
 
 def observe_counts(name: str, prob: Any, counts: Array, dims: tuple[str, ...]) -> None:

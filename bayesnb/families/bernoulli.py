@@ -11,19 +11,22 @@ from scipy import sparse
 from scipy.special import polygamma, xlog1py, xlogy
 
 from bayesnb.families.base import (
+    ORDERS,
     Array,
     Family,
     Statistics,
     blocked,
     is_whole,
     laid_out,
+    log_positive,
+    log_ratio,
     log_rising,
     matmul_log,
     only,
     sum_by_label,
     weighted,
 )
-from bayesnb.priors import Beta, Parameters, concentration_vector
+from bayesnb.priors import Beta, Parameters, Prior, concentration_vector, log_dirichlet
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +55,7 @@ class Bernoulli(Family):
 
     prior: Any = None
     name: ClassVar[str] = "Bernoulli"
+    prior_type: ClassVar[type[Prior]] = Beta
 
     def resolve_prior(self, concentration: object, statistics: Any, values: Sequence[Any]) -> Beta:
         if isinstance(self.prior, Beta):
@@ -82,19 +86,48 @@ class Bernoulli(Family):
         self, posterior: Any, x: Any, t: float | Array = 1.0, y: Array | None = None, observed: Array | None = None
     ) -> Array:
         p, x, t = laid_out(posterior, _dense(x).astype(bool), t, y, observed)
-        result = log_rising(np.where(x, p.a, p.b), t) - log_rising(p.a + p.b, t)
+        result = log_ratio(log_rising(np.where(x, p.a, p.b), t), log_rising(p.a + p.b, t))
         return only(result, observed) if y is None else result
 
     def cumulants(self, posterior: Any, x: Any, observed: Array | None = None) -> Array:
         x = _dense(x)[:, None, :].astype(bool)
-        orders = np.arange(4)[:, None, None]
-        total = polygamma(orders, posterior.a + posterior.b)
-        one, zero = polygamma(orders, posterior.a) - total, polygamma(orders, posterior.b) - total
+        one, zero = _cumulants(posterior)
         return only(np.where(x, one[:, None], zero[:, None]), observed)
+
+    def score_cumulants(
+        self, posterior: Any, x: Any, observed: Array | None = None, weights: Array | None = None
+    ) -> Array:
+        if not sparse.issparse(x):
+            return super().score_cumulants(posterior, x, observed, weights)
+        one, zero = _cumulants(posterior)
+        if weights is not None:
+            one, zero = (values * weights ** ORDERS[:, None] for values in (one, zero))
+        return np.stack([z.sum(1) + x @ (o - z).T for o, z in zip(one, zero, strict=True)])
 
     def log_likelihood(self, parameters: Parameters, x: Any, observed: Array | None = None) -> Array:
         x, prob = _dense(x)[:, None, :].astype(float), parameters["prob"]
         return only(xlogy(x, prob) + xlog1py(1 - x, -prob), observed)
+
+    def score_at(
+        self, parameters: Parameters, x: Any, observed: Array | None = None, weights: Array | None = None
+    ) -> Array:
+        if not sparse.issparse(x):
+            return super().score_at(parameters, x, observed, weights)
+        with np.errstate(divide="ignore"):  # the logarithm of an impossible value is -inf, and meant
+            log_one, log_zero = np.log(parameters["prob"]), np.log1p(-parameters["prob"])
+        return _sparse_score(x, weighted(log_one, weights), weighted(log_zero, weights))
+
+    def design(self, posterior: Any, x: Any, observed: Array | None = None) -> Array:
+        ones = _dense(x).astype(bool)
+        seen = np.ones(ones.shape, dtype=bool) if observed is None else observed
+        return np.concatenate([ones & seen, seen], axis=1)
+
+    def natural(self, posterior: Any, parameters: Parameters) -> Array:
+        return _of_ones_and_all(log_positive(parameters["prob"]), log_positive(1 - parameters["prob"]))
+
+    def draw_natural(self, posterior: Any, rng: np.random.Generator, size: tuple[int, ...]) -> Array:
+        values = log_dirichlet(rng, np.stack([posterior.a, posterior.b], axis=-1), size)
+        return _of_ones_and_all(values[..., 0], values[..., 1])
 
     def maximum_likelihood(self, statistics: BernoulliStatistics) -> Parameters:
         return Beta(statistics.ones, statistics.zeros).mean()
@@ -110,9 +143,17 @@ class Bernoulli(Family):
         else:  # fractional weights
             pm.Potential(f"{stem}_count", (ones * pm.math.log(prob) + zeros * pm.math.log1p(-prob)).sum())
 
+    def simulate(self, rng: np.random.Generator, parameters: Parameters, tokens: Array) -> Array:
+        return rng.random(parameters["prob"].shape) < parameters["prob"]
+
+    def row_distribution(self, parameters: Parameters, x: Array) -> tuple[str, dict[str, Any]]:
+        return "Bernoulli", {"p": parameters["prob"]}
+
     def score(self, posterior: Any, x: Any, observed: Array | None = None, weights: Array | None = None) -> Array:
-        total = posterior.a + posterior.b
-        log_one, log_zero = (weighted(np.log(a / total), weights) for a in (posterior.a, posterior.b))
+        log_total = log_rising(posterior.a + posterior.b, 1)
+        log_one, log_zero = (
+            weighted(log_ratio(log_rising(part, 1), log_total), weights) for part in (posterior.a, posterior.b)
+        )
         if sparse.issparse(x):
             return _sparse_score(x, log_one, log_zero)
 
@@ -122,6 +163,18 @@ class Bernoulli(Family):
             return matmul_log(ones, log_one) + matmul_log(zeros, log_zero)
 
         return blocked(block, x, observed)
+
+
+def _cumulants(posterior: Any) -> tuple[Array, Array]:
+    """The first four cumulants of ln θ and of ln(1 − θ): each (4, label, feature)."""
+    orders = np.arange(4)[:, None, None]
+    total = polygamma(orders, posterior.a + posterior.b)
+    return polygamma(orders, posterior.a) - total, polygamma(orders, posterior.b) - total
+
+
+def _of_ones_and_all(log_one: Array, log_zero: Array) -> Array:
+    """What a one changes, then what every cell has: (..., label, 2 · feature)."""
+    return np.concatenate([log_one - log_zero, log_zero], axis=-1)
 
 
 def _dense(x: Any) -> Array:

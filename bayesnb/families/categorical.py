@@ -9,8 +9,18 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import polygamma
 
-from bayesnb.families.base import Array, Family, Statistics, log_rising, observe_counts, only, weighted
-from bayesnb.priors import Dirichlet, Parameters, concentration_vector
+from bayesnb.families.base import (
+    Array,
+    Family,
+    Statistics,
+    log_positive,
+    log_ratio,
+    log_rising,
+    observe_counts,
+    only,
+    weighted,
+)
+from bayesnb.priors import Dirichlet, Parameters, Prior, concentration_vector, log_dirichlet
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +52,10 @@ class Categorical(Family):
     prior: Any = None
     levels: Any = None
     name: ClassVar[str] = "Categorical"
+    prior_type: ClassVar[type[Prior]] = Dirichlet
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.levels is not None:
             object.__setattr__(self, "levels", tuple(self.levels))
             if len(set(self.levels)) != len(self.levels):
@@ -79,7 +91,7 @@ class Categorical(Family):
         if y is None:
             return _look_up(_log_tilt(posterior, t), x, observed)
         concentration, t = posterior.concentration, t if observed is None else t * observed
-        return log_rising(concentration[y, x], t) - log_rising(concentration.sum(-1)[y], t)
+        return log_ratio(log_rising(concentration[y, x], t), log_rising(concentration.sum(-1)[y], t))
 
     def cumulants(self, posterior: Any, x: Any, observed: Array | None = None) -> Array:
         orders = np.arange(4)[:, None, None]
@@ -91,6 +103,16 @@ class Categorical(Family):
         with np.errstate(divide="ignore"):  # the logarithm of an impossible value is -inf, and meant
             return _look_up(np.log(parameters["prob"]), x, observed)
 
+    def design(self, posterior: Any, x: Any, observed: Array | None = None) -> Array:
+        one_hot = x[:, None] == np.arange(len(self.levels), dtype=x.dtype)
+        return one_hot if observed is None else one_hot & observed[:, None]
+
+    def natural(self, posterior: Any, parameters: Parameters) -> Array:
+        return log_positive(parameters["prob"])
+
+    def draw_natural(self, posterior: Any, rng: np.random.Generator, size: tuple[int, ...]) -> Array:
+        return log_dirichlet(rng, posterior.concentration, size)
+
     def maximum_likelihood(self, statistics: CategoricalStatistics) -> Parameters:
         return Dirichlet(statistics.counts).mean()
 
@@ -99,6 +121,13 @@ class Categorical(Family):
     ) -> None:
         observe_counts(f"{stem}_count", parameters["prob"], statistics.counts, dims)
 
+    def simulate(self, rng: np.random.Generator, parameters: Parameters, tokens: Array) -> Array:
+        steps = parameters["prob"].cumsum(-1)[..., :-1]
+        return (rng.random((*steps.shape[:-1], 1)) >= steps).sum(-1)
+
+    def row_distribution(self, parameters: Parameters, x: Array) -> tuple[str, dict[str, Any]]:
+        return "Categorical", {"p": parameters["prob"]}
+
     def score(self, posterior: Any, x: Any, observed: Array | None = None, weights: Array | None = None) -> Array:
         return _look_up(weighted(_log_tilt(posterior, 1.0), weights), x, observed)
 
@@ -106,7 +135,7 @@ class Categorical(Family):
 def _log_tilt(posterior: Any, t: float | Array) -> Array:
     """K(t) of every level: (label, level)."""
     concentration = posterior.concentration
-    return log_rising(concentration, t) - log_rising(concentration.sum(-1), t)[:, None]
+    return log_ratio(log_rising(concentration, t), log_rising(concentration.sum(-1), t)[:, None])
 
 
 def _look_up(table: Array, x: Array, observed: Array | None) -> Array:

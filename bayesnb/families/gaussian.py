@@ -23,7 +23,7 @@ from bayesnb.families.base import (
     only,
     sum_by_label,
 )
-from bayesnb.priors import LOG_2PI, NormalInverseGamma, Parameters
+from bayesnb.priors import LOG_2PI, NormalInverseGamma, Parameters, Prior
 
 SUMS = ("count", "total", "squares")  # the fields that add; the shift does not
 
@@ -116,6 +116,7 @@ class Gaussian(Family):
 
     prior: Any = None
     name: ClassVar[str] = "Gaussian"
+    prior_type: ClassVar[type[Prior]] = NormalInverseGamma
 
     def resolve_prior(
         self, concentration: object, statistics: GaussianStatistics, values: Sequence[Any]
@@ -125,8 +126,6 @@ class Gaussian(Family):
     def is_informative(self, statistics: GaussianStatistics) -> Array:
         pooled = statistics.pooled()
         variance = _quotient(pooled.squares_about_mean, pooled.count)[0]
-        if not np.isfinite(variance).all():
-            raise ValueError("Gaussian: values are so large that their squares overflow; use a larger unit.")
         rounding = (4 * np.finfo(float).eps * pooled.mean[0]) ** 2  # of a constant, variance is but rounding error
         return (variance > rounding) | (self.prior is not None)
 
@@ -179,6 +178,17 @@ class Gaussian(Family):
         mean, sd = parameters["mean"], parameters["sd"]
         return only(-0.5 * (LOG_2PI + ((x[:, None, :] - mean) / sd) ** 2) - np.log(sd), observed)
 
+    def design(self, posterior: Any, x: Any, observed: Array | None = None) -> Array:
+        origin, unit = _origin_and_unit(posterior)
+        z = (x - origin) / unit
+        terms = np.stack([z**2, z, np.ones(z.shape)], axis=1)
+        return (terms if observed is None else terms * observed[:, None]).reshape(len(x), 3 * x.shape[1])
+
+    def natural(self, posterior: Any, parameters: Parameters) -> Array:
+        origin, unit = _origin_and_unit(posterior)
+        mean, sd = (parameters["mean"] - origin) / unit, parameters["sd"] / unit
+        return np.concatenate([-0.5 / sd**2, mean / sd**2, -0.5 * (mean / sd) ** 2 - np.log(sd)], axis=-1)
+
     def maximum_likelihood(self, statistics: GaussianStatistics) -> Parameters:
         count = np.where(statistics.count > 0, statistics.count, np.nan)
         return {
@@ -201,6 +211,12 @@ class Gaussian(Family):
             log_rest = (1 - n[rest]) * pm.math.log(sd[rest]) - squares[rest] / (2 * sd[rest] ** 2)
             pm.Potential(f"{stem}_rest", log_rest.sum())
 
+    def simulate(self, rng: np.random.Generator, parameters: Parameters, tokens: Array) -> Array:
+        return np.asarray(rng.normal(parameters["mean"], parameters["sd"]))
+
+    def row_distribution(self, parameters: Parameters, x: Array) -> tuple[str, dict[str, Any]]:
+        return "Normal", {"mu": parameters["mean"], "sigma": parameters["sd"]}
+
     def unit_information(self, statistics: GaussianStatistics) -> NormalInverseGamma:
         """Return the default prior: one row's worth of knowledge about the pooled column, (1, feature)."""
         pooled = statistics.pooled()
@@ -222,6 +238,11 @@ def _count_and_mean(
 
 def _quotient(total: Array, count: Array) -> Array:
     return np.divide(total, count, out=np.zeros(np.shape(total)), where=count != 0)
+
+
+def _origin_and_unit(posterior: Any) -> tuple[Array, Array]:
+    """A location and a spread in the middle of the labels: (feature,) each."""
+    return posterior.location.mean(0), np.sqrt(posterior.scale / posterior.shape).mean(0)
 
 
 def _cumulant_polynomials(p: Any) -> list[list[Array]]:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import gammaln, polygamma, xlogy
 
 from bayesnb.families.base import Array, Family, Statistics, is_whole, laid_out, log_rising, only, sum_by_label
-from bayesnb.priors import Gamma, Parameters
+from bayesnb.priors import Gamma, Parameters, Prior
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +43,7 @@ class Poisson(Family):
 
     prior: Any = None
     name: ClassVar[str] = "Poisson"
+    prior_type: ClassVar[type[Prior]] = Gamma
 
     def resolve_prior(self, concentration: object, statistics: PoissonStatistics, values: Sequence[Any]) -> Gamma:
         return self.unit_information(statistics) if self.prior is None else self.prior
@@ -91,6 +92,15 @@ class Poisson(Family):
         x, rate = x[:, None, :], parameters["rate"]
         return only(xlogy(x, rate) - rate - gammaln(x + 1.0), observed)
 
+    def design(self, posterior: Any, x: Any, observed: Array | None = None) -> Array:
+        seen = np.ones(x.shape) if observed is None else observed
+        return np.concatenate([(x - _typical_rate(posterior)) * seen, seen], axis=1)
+
+    def natural(self, posterior: Any, parameters: Parameters) -> Array:
+        typical = _typical_rate(posterior)
+        log_ratio = np.log(parameters["rate"] / typical)
+        return np.concatenate([log_ratio, typical * (log_ratio - np.expm1(log_ratio))], axis=-1)
+
     def maximum_likelihood(self, statistics: PoissonStatistics) -> Parameters:
         return {"rate": statistics.total / np.where(statistics.count > 0, statistics.count, np.nan)}
 
@@ -104,7 +114,18 @@ class Poisson(Family):
         else:  # fractional weights
             pm.Potential(f"{stem}_total", (total * pm.math.log(rate) - count * rate).sum())
 
+    def simulate(self, rng: np.random.Generator, parameters: Parameters, tokens: Array) -> Array:
+        return np.asarray(rng.poisson(parameters["rate"]))
+
+    def row_distribution(self, parameters: Parameters, x: Array) -> tuple[str, dict[str, Any]]:
+        return "Poisson", {"mu": parameters["rate"]}
+
     def unit_information(self, statistics: PoissonStatistics) -> Gamma:
         """Return the default prior: one row's worth of knowledge about the pooled column, (1, feature)."""
         pooled = statistics.pooled()
         return Gamma(np.ones_like(pooled.total), pooled.count / pooled.total)
+
+
+def _typical_rate(posterior: Any) -> Array:
+    """A rate in the middle of the labels, (feature,), about which a large rate costs no digits."""
+    return (posterior.shape / posterior.rate).mean(0)
