@@ -8,7 +8,7 @@ from mixed_table import FAMILIES, mixed_table
 from bayesnb import Categorical, Gaussian, Multinomial, NaiveBayes, NormalInverseGamma, verify_equivalence
 from bayesnb.cli import main
 from bayesnb.equivalence import differences, identity, reference, sampled
-from bayesnb.equivalence.identity import identity_check
+from bayesnb.equivalence.identity import identity_checks
 from bayesnb.equivalence.sampled import marginals, sampled_checks
 
 MODEL = NaiveBayes(FAMILIES, label_concentration=0.8)
@@ -142,16 +142,24 @@ def test_draws_weighted_by_the_row_recover_the_exact_prediction(result):
 # --- densities and draws ----------------------------------------------------------------------------------------------
 
 
+def densities(model):
+    table, labels = mixed_table()
+    _, encoded = model._encoded(table)
+    codes = np.searchsorted(model.classes_, labels)
+    return list(identity_checks(model._posterior, encoded, codes, np.random.default_rng(1)))
+
+
 def test_the_densities_of_both_routes_are_one(fitted):
-    check = identity_check(fitted._posterior, np.random.default_rng(1))
-    assert check.verdict == "holds"
+    checks = densities(fitted)
+    assert [check.claim for check in checks] == [identity.ON_STATISTICS, identity.ON_ROWS]
+    assert [check.verdict for check in checks] == ["holds", "holds"]
 
 
 def test_a_wrong_prior_in_either_density_fails(fitted, monkeypatch):
     other = NaiveBayes(FAMILIES, label_concentration=0.81).fit(*mixed_table())._posterior
     original = identity.log_density
     monkeypatch.setattr(identity, "log_density", lambda _, point: original(other, point))
-    assert identity_check(fitted._posterior, np.random.default_rng(1)).verdict == "fails"
+    assert [check.verdict for check in densities(fitted)] == ["fails", "fails"]
 
 
 def test_exact_draws_pass_for_sampled_ones(fitted):
@@ -190,7 +198,7 @@ def test_closed_form_marginals_are_those_of_many_draws(fitted):
 def test_both_routes_agree_on_a_table_of_all_families():
     result = verify_equivalence(MODEL, *mixed_table(), random_seed=1)
     assert result.holds, result.summary()
-    assert {"PyMC joint = posterior × constant", "sampled mean", "r-hat"} <= set(result.frame["claim"])
+    assert {"PyMC on rows = posterior × evidence", "sampled mean", "r-hat"} <= set(result.frame["claim"])
 
 
 # --- the command ------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from mixed_table import FAMILIES, fitted, mixed_table
 
 from bayesnb import Bernoulli, Categorical, Gamma, Gaussian, Multinomial, NaiveBayes, NormalInverseGamma, Poisson
 from bayesnb.equivalence import simulation_based_calibration
-from bayesnb.equivalence.simulation import DRAWS, Ranks, without_rows
+from bayesnb.equivalence.ranks import DRAWS, Ranks, without_rows
 
 QUANTITIES = {
     *("label prob", "Categorical prob", "Bernoulli prob", "Multinomial prob"),
