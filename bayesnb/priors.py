@@ -13,7 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaln, gammaln, poch
+from scipy.special import betaln, gammaln, poch, xlog1py, xlogy
 
 LOG_2PI = float(np.log(2 * np.pi))
 NAMED_CONCENTRATIONS: dict[str, Callable[[int], float]] = {
@@ -115,6 +115,10 @@ class Dirichlet(Prior):
         """Independent draws, shape ``(*size, ..., level)``."""
         return {"prob": np.exp(log_dirichlet(rng, self.concentration, size))}
 
+    def log_density(self, parameters: Parameters) -> NDArray[np.float64]:
+        """Log density of ``prob``, shape (...)."""
+        return xlogy(self.concentration - 1, parameters["prob"]).sum(-1) - self.log_normalizer()
+
     def declare(self, stem: str, dims: tuple[str, ...]) -> Parameters:
         """Declare ``<stem>_prob`` in the PyMC model on the stack."""
         import pymc as pm
@@ -165,6 +169,11 @@ class Beta(Prior):
         """Independent draws, shape ``(*size, ...)``."""
         return {"prob": rng.beta(self.a, self.b, (*size, *np.shape(self.a)))}
 
+    def log_density(self, parameters: Parameters) -> NDArray[np.float64]:
+        """Log density of ``prob``, shape (...)."""
+        prob = parameters["prob"]
+        return xlogy(self.a - 1, prob) + xlog1py(self.b - 1, -prob) - self.log_normalizer()
+
     def declare(self, stem: str, dims: tuple[str, ...]) -> Parameters:
         """Declare ``<stem>_prob`` in the PyMC model on the stack."""
         import pymc as pm
@@ -210,6 +219,11 @@ class Gamma(Prior):
     def draw(self, rng: np.random.Generator, size: tuple[int, ...]) -> Parameters:
         """Independent draws, shape ``(*size, ...)``."""
         return {"rate": rng.gamma(self.shape, 1 / self.rate, (*size, *np.shape(self.shape)))}
+
+    def log_density(self, parameters: Parameters) -> NDArray[np.float64]:
+        """Log density of ``rate``, shape (...)."""
+        rate = parameters["rate"]
+        return xlogy(self.shape - 1, rate) - self.rate * rate - self.log_normalizer()
 
     def declare(self, stem: str, dims: tuple[str, ...]) -> Parameters:
         """Declare ``<stem>_rate`` in the PyMC model on the stack."""
@@ -274,6 +288,12 @@ class NormalInverseGamma(Prior):
         """Independent draws of mean and sd, each of shape ``(*size, ...)``."""
         sd = np.sqrt(self.scale / rng.standard_gamma(self.shape, (*size, *np.shape(self.shape))))
         return {"mean": rng.normal(self.location, sd / np.sqrt(self.pseudo_count)), "sd": sd}
+
+    def log_density(self, parameters: Parameters) -> NDArray[np.float64]:
+        """Log density of (``mean``, square of ``sd``), shape (...)."""
+        mean, variance = parameters["mean"], parameters["sd"] ** 2
+        squares = 2 * self.scale + self.pseudo_count * (mean - self.location) ** 2
+        return -(self.shape + 1.5) * np.log(variance) - squares / (2 * variance) - self.log_normalizer()
 
     def declare(self, stem: str, dims: tuple[str, ...]) -> Parameters:
         """Declare ``<stem>_variance``, ``<stem>_mean`` and ``<stem>_sd`` in the PyMC model on the stack."""

@@ -23,9 +23,9 @@ from typing import Any, Protocol
 import numpy as np
 import xarray as xr
 
+from bayesnb.diagnostics import warn_of_convergence
 from bayesnb.families.base import Array
-from bayesnb.generative import check_proper
-from bayesnb.posterior import Part, Posterior
+from bayesnb.posterior import Part, Posterior, check_proper_prior
 from bayesnb.priors import Beta, Dirichlet, Gamma, NormalInverseGamma, Parameters
 from bayesnb.tree import layout_of
 
@@ -42,12 +42,14 @@ def sample(posterior: Posterior, **options: Any) -> xr.DataTree:
     import pymc as pm
 
     batches = batches_of(posterior)
-    tree = pm.sample(model=compact_model(batches), **options)
+    tree = pm.sample(model=compact_model(batches), compute_convergence_checks=False, **options)
     sampled = tree["posterior"].dataset
     draws = layout_of(posterior).dataset(*restored(posterior, batches, sampled), ("chain", "draw"))
-    return xr.DataTree.from_dict(
+    result = xr.DataTree.from_dict(
         {"posterior": draws.assign_attrs(sampled.attrs), "sample_stats": tree["sample_stats"].dataset}
     )
+    warn_of_convergence(result)
+    return result
 
 
 class Batch(Protocol):
@@ -68,7 +70,7 @@ def batches_of(posterior: Posterior) -> list[Batch]:
     ValueError
         If a prior is improper.
     """
-    check_proper(posterior)
+    check_proper_prior(posterior)
     labels, segments = posterior.labels, []
     if labels.prior is not None:
         segments.append(Segment(LABEL, labels.prior.concentration, labels.counts))

@@ -17,7 +17,7 @@ from bayesnb.posterior import Posterior
 from bayesnb.priors import Parameters
 
 RESERVED = ("label", "row", "chain", "draw", "feature", "term", "order")
-SUFFIXES = ("prob", "mean", "sd", "rate", "variance", "count", "average", "spread", "total", "rest")  # of any variable
+SUFFIXES = ("prob", "mean", "sd", "rate", "variance", "count", "average", "spread", "total", "rest", "value")
 
 
 @dataclass(frozen=True)

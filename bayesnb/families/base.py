@@ -161,12 +161,37 @@ class Family(ABC):
         likelihood is that of the rows, up to a constant factor.
         """
 
+    @abstractmethod
+    def simulate(self, rng: np.random.Generator, parameters: Parameters, tokens: Array) -> Array:
+        """Return random values x for parameters that have the row in place of the label, sample axes in front.
+
+        ``tokens``, (row,), is how many a row has, for a family that takes that as given.
+        """
+
+    @abstractmethod
+    def row_distribution(self, parameters: Parameters, x: Array) -> tuple[str, dict[str, Any]]:
+        """Return the name of PyMC's distribution of the values x of one feature, and its arguments.
+
+        ``parameters`` broadcast against x: those of each row, or with x (row, 1) those of every label.
+        """
+
     def score(self, posterior: Any, x: Any, observed: Array | None = None, weights: Array | None = None) -> Array:
         """Return the log predictive summed over the features: (row, label).
 
         With ``weights``, (feature,) or (1,) for a family without a feature axis, each feature's counts so many times.
         """
         return blocked(lambda x, seen: weighted(self.cgf(posterior, x, observed=seen), weights).sum(-1), x, observed)
+
+    def score_at(
+        self, parameters: Parameters, x: Any, observed: Array | None = None, weights: Array | None = None
+    ) -> Array:
+        """Return log p(x given θ) summed over the features, weighted as ``score`` is: (row, label)."""
+
+        def block(x: Any, seen: Array | None) -> Array:
+            values = self.log_likelihood(parameters, x, seen)
+            return weighted(values if values.ndim == 3 else values[..., None], weights).sum(-1)
+
+        return blocked(block, x, observed)
 
     def score_cumulants(
         self, posterior: Any, x: Any, observed: Array | None = None, weights: Array | None = None

@@ -11,6 +11,7 @@ from scipy import sparse
 from scipy.special import polygamma, xlog1py, xlogy
 
 from bayesnb.families.base import (
+    ORDERS,
     Array,
     Family,
     Statistics,
@@ -90,14 +91,31 @@ class Bernoulli(Family):
 
     def cumulants(self, posterior: Any, x: Any, observed: Array | None = None) -> Array:
         x = _dense(x)[:, None, :].astype(bool)
-        orders = np.arange(4)[:, None, None]
-        total = polygamma(orders, posterior.a + posterior.b)
-        one, zero = polygamma(orders, posterior.a) - total, polygamma(orders, posterior.b) - total
+        one, zero = _cumulants(posterior)
         return only(np.where(x, one[:, None], zero[:, None]), observed)
+
+    def score_cumulants(
+        self, posterior: Any, x: Any, observed: Array | None = None, weights: Array | None = None
+    ) -> Array:
+        if not sparse.issparse(x):
+            return super().score_cumulants(posterior, x, observed, weights)
+        one, zero = _cumulants(posterior)
+        if weights is not None:
+            one, zero = (values * weights ** ORDERS[:, None] for values in (one, zero))
+        return np.stack([z.sum(1) + x @ (o - z).T for o, z in zip(one, zero, strict=True)])
 
     def log_likelihood(self, parameters: Parameters, x: Any, observed: Array | None = None) -> Array:
         x, prob = _dense(x)[:, None, :].astype(float), parameters["prob"]
         return only(xlogy(x, prob) + xlog1py(1 - x, -prob), observed)
+
+    def score_at(
+        self, parameters: Parameters, x: Any, observed: Array | None = None, weights: Array | None = None
+    ) -> Array:
+        if not sparse.issparse(x):
+            return super().score_at(parameters, x, observed, weights)
+        with np.errstate(divide="ignore"):  # the logarithm of an impossible value is -inf, and meant
+            log_one, log_zero = np.log(parameters["prob"]), np.log1p(-parameters["prob"])
+        return _sparse_score(x, weighted(log_one, weights), weighted(log_zero, weights))
 
     def design(self, posterior: Any, x: Any, observed: Array | None = None) -> Array:
         ones = _dense(x).astype(bool)
@@ -125,6 +143,12 @@ class Bernoulli(Family):
         else:  # fractional weights
             pm.Potential(f"{stem}_count", (ones * pm.math.log(prob) + zeros * pm.math.log1p(-prob)).sum())
 
+    def simulate(self, rng: np.random.Generator, parameters: Parameters, tokens: Array) -> Array:
+        return rng.random(parameters["prob"].shape) < parameters["prob"]
+
+    def row_distribution(self, parameters: Parameters, x: Array) -> tuple[str, dict[str, Any]]:
+        return "Bernoulli", {"p": parameters["prob"]}
+
     def score(self, posterior: Any, x: Any, observed: Array | None = None, weights: Array | None = None) -> Array:
         log_total = log_rising(posterior.a + posterior.b, 1)
         log_one, log_zero = (
@@ -139,6 +163,13 @@ class Bernoulli(Family):
             return matmul_log(ones, log_one) + matmul_log(zeros, log_zero)
 
         return blocked(block, x, observed)
+
+
+def _cumulants(posterior: Any) -> tuple[Array, Array]:
+    """The first four cumulants of ln θ and of ln(1 − θ): each (4, label, feature)."""
+    orders = np.arange(4)[:, None, None]
+    total = polygamma(orders, posterior.a + posterior.b)
+    return polygamma(orders, posterior.a) - total, polygamma(orders, posterior.b) - total
 
 
 def _of_ones_and_all(log_one: Array, log_zero: Array) -> Array:

@@ -121,6 +121,13 @@ class Categorical(Family):
     ) -> None:
         observe_counts(f"{stem}_count", parameters["prob"], statistics.counts, dims)
 
+    def simulate(self, rng: np.random.Generator, parameters: Parameters, tokens: Array) -> Array:
+        steps = parameters["prob"].cumsum(-1)[..., :-1]
+        return (rng.random((*steps.shape[:-1], 1)) >= steps).sum(-1)
+
+    def row_distribution(self, parameters: Parameters, x: Array) -> tuple[str, dict[str, Any]]:
+        return "Categorical", {"p": parameters["prob"]}
+
     def score(self, posterior: Any, x: Any, observed: Array | None = None, weights: Array | None = None) -> Array:
         return _look_up(weighted(_log_tilt(posterior, 1.0), weights), x, observed)
 

@@ -211,6 +211,12 @@ class Gaussian(Family):
             log_rest = (1 - n[rest]) * pm.math.log(sd[rest]) - squares[rest] / (2 * sd[rest] ** 2)
             pm.Potential(f"{stem}_rest", log_rest.sum())
 
+    def simulate(self, rng: np.random.Generator, parameters: Parameters, tokens: Array) -> Array:
+        return np.asarray(rng.normal(parameters["mean"], parameters["sd"]))
+
+    def row_distribution(self, parameters: Parameters, x: Array) -> tuple[str, dict[str, Any]]:
+        return "Normal", {"mu": parameters["mean"], "sigma": parameters["sd"]}
+
     def unit_information(self, statistics: GaussianStatistics) -> NormalInverseGamma:
         """Return the default prior: one row's worth of knowledge about the pooled column, (1, feature)."""
         pooled = statistics.pooled()

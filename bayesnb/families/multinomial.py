@@ -121,6 +121,12 @@ class Multinomial(Family):
     ) -> None:
         observe_counts(f"{stem}_count", parameters["prob"], statistics.counts, dims)
 
+    def simulate(self, rng: np.random.Generator, parameters: Parameters, tokens: Array) -> Array:
+        return rng.multinomial(tokens, parameters["prob"])
+
+    def row_distribution(self, parameters: Parameters, x: Array) -> tuple[str, dict[str, Any]]:
+        return "Multinomial", {"n": x.sum(-1), "p": parameters["prob"]}
+
     def score(self, posterior: Any, x: Any, observed: Array | None = None, weights: Array | None = None) -> Array:
         return weighted(self.cgf(posterior, x, observed=observed), weights)
 

@@ -114,6 +114,12 @@ class Poisson(Family):
         else:  # fractional weights
             pm.Potential(f"{stem}_total", (total * pm.math.log(rate) - count * rate).sum())
 
+    def simulate(self, rng: np.random.Generator, parameters: Parameters, tokens: Array) -> Array:
+        return np.asarray(rng.poisson(parameters["rate"]))
+
+    def row_distribution(self, parameters: Parameters, x: Array) -> tuple[str, dict[str, Any]]:
+        return "Poisson", {"mu": parameters["rate"]}
+
     def unit_information(self, statistics: PoissonStatistics) -> Gamma:
         """Return the default prior: one row's worth of knowledge about the pooled column, (1, feature)."""
         pooled = statistics.pooled()
