@@ -640,12 +640,16 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If the posterior is improper, as for ``draw``, or a prior is.
+            If a prior is improper (a concentration of 0).
+
+        Warns
+        -----
+        ConvergenceWarning
+            Of variables with r-hat above 1.01 or fewer than 100 effective draws a chain, and of divergences.
         """
         from bayesnb.sampling import sample
 
         check_is_fitted(self, "statistics_")
-        self._check_proper()
         return sample(
             self._posterior,
             draws=draws,

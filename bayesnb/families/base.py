@@ -80,11 +80,13 @@ class Family(ABC):
     prior_type: ClassVar[type[Prior]]
     whole_row: ClassVar[bool] = False
     name: ClassVar[str]
+    parameters: ClassVar[tuple[str, ...]]  # by the names that trees have them under
 
     def __post_init__(self) -> None:
         """Refuse a prior of another family; keep an array as a tuple, so that equal families are equal."""
         is_concentration = not isinstance(self.prior, Prior) and self.prior_type in (Beta, Dirichlet)
-        if not (self.prior is None or is_concentration or isinstance(self.prior, self.prior_type)):
+        is_of_family = self.prior is None or is_concentration or isinstance(self.prior, self.prior_type)
+        if not (is_of_family or callable(self.prior)):
             raise TypeError(f"The prior of a {self.name} is a {self.prior_type.__name__}, not {self.prior!r}.")
         if isinstance(self.prior, np.ndarray | list):
             object.__setattr__(self, "prior", tuple(np.asarray(self.prior).tolist()))

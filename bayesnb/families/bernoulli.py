@@ -43,9 +43,10 @@ class Bernoulli(Family):
 
     Parameters
     ----------
-    prior : None, number, str, pair, mapping or Beta
+    prior : None, number, str, pair, mapping, Beta or function
         None takes the model's ``concentration``. A number is the λ of both values; "laplace", "jeffreys" and "perks"
         are 1, ½ and ½; a pair is (λ of one, λ of zero), a mapping ``{1: λ, 0: λ}``.
+        A function that declares PyMC variables is a prior without a closed form: see ``bayesnb.priors.Sampled``.
 
     Examples
     --------
@@ -54,6 +55,7 @@ class Bernoulli(Family):
     """
 
     prior: Any = None
+    parameters: ClassVar[tuple[str, ...]] = ("prob",)
     name: ClassVar[str] = "Bernoulli"
     prior_type: ClassVar[type[Prior]] = Beta
 

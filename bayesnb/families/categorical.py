@@ -36,9 +36,10 @@ class Categorical(Family):
 
     Parameters
     ----------
-    prior : None, number, str, array_like, mapping or Dirichlet
+    prior : None, number, str, array_like, mapping, Dirichlet or function
         None takes the model's ``concentration``. Otherwise one λ for all values, "laplace" (1), "jeffreys" (½) or
         "perks" (1/S), one λ a value, or a mapping from each value to its λ.
+        A function that declares PyMC variables is a prior without a closed form: see ``bayesnb.priors.Sampled``.
     levels : sequence, optional
         The values that the feature can take, seen or not. Without it, those that the column's type declares
         (a categorical or enum), or else those met in training.
@@ -51,6 +52,7 @@ class Categorical(Family):
 
     prior: Any = None
     levels: Any = None
+    parameters: ClassVar[tuple[str, ...]] = ("prob",)
     name: ClassVar[str] = "Categorical"
     prior_type: ClassVar[type[Prior]] = Dirichlet
 

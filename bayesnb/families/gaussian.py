@@ -104,9 +104,10 @@ class Gaussian(Family):
 
     Parameters
     ----------
-    prior : None or NormalInverseGamma
+    prior : None, NormalInverseGamma or function
         None is unit information about the pooled column: location the pooled mean, pseudo_count 1, shape 1, scale the
         pooled variance. It moves and scales with the column, so that the unit of measurement does not matter.
+        A function that declares PyMC variables is a prior without a closed form: see ``bayesnb.priors.Sampled``.
 
     Examples
     --------
@@ -115,6 +116,7 @@ class Gaussian(Family):
     """
 
     prior: Any = None
+    parameters: ClassVar[tuple[str, ...]] = ("mean", "sd")
     name: ClassVar[str] = "Gaussian"
     prior_type: ClassVar[type[Prior]] = NormalInverseGamma
 
