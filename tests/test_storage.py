@@ -126,7 +126,8 @@ def test_learnt_feature_weights_come_back(path):
 
 
 def test_a_vocabulary_longer_than_an_attribute_may_be(path):
-    frame = pd.DataFrame(np.eye(3, 6_000, dtype=int), columns=[f"a rather long term {i}" for i in range(6_000)])
+    terms = [f"a term with a name of more than forty characters: {i}" for i in range(1_500)]
+    frame = pd.DataFrame(np.eye(3, 1_500, dtype=int), columns=terms)
     model = NaiveBayes(Multinomial()).fit(frame, [0, 1, 1])
     model.save(path)
     assert_array_equal(bayesnb.load(path).predict_proba(frame), model.predict_proba(frame))
