@@ -6,11 +6,12 @@ import importlib
 from typing import Any
 
 _ROOMS = {
-    "NaiveBayes": "naive_bayes",
+    **dict.fromkeys(("NaiveBayes", "load"), "naive_bayes"),
     "OverconfidenceWarning": "calibration",
     **dict.fromkeys(("Bernoulli", "Categorical", "Gaussian", "Multinomial", "Poisson"), "families"),
     **dict.fromkeys(("Beta", "Dirichlet", "Gamma", "NormalInverseGamma"), "priors"),
     "merge": "merging",
+    "save": "storage",
     "verify_equivalence": "equivalence",
 }
 _MODULES = ("datasets", "plots")
@@ -28,8 +29,10 @@ __all__ = [
     "OverconfidenceWarning",
     "Poisson",
     "datasets",
+    "load",
     "merge",
     "plots",
+    "save",
     "verify_equivalence",
 ]
 __version__ = "0.1.0"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args, overload
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bayesnb import engines
+from bayesnb import engines, storage
 from bayesnb.blocks import Encoded, Missing, Unseen, encode, in_order, shown
 from bayesnb.calibration import calibration, warn_if_overconfident
 from bayesnb.decisions import cost_table, decide
@@ -250,7 +251,10 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
     def _set(self, summary: Summary, rows: Callable[[Posterior], Rows] | None) -> None:
         """Take over a summary; the posterior follows from it and the priors, learnt feature weights from the rows."""
         posterior = posterior_of(summary, self.concentration, self.label_concentration, self.label_prob)
-        self._posterior, self._weighing = weigh(posterior, self.feature_weights, summary.names, rows)
+        self._take(summary, *weigh(posterior, self.feature_weights, summary.names, rows))
+
+    def _take(self, summary: Summary, posterior: Posterior, weighing: dict[str, Any]) -> None:
+        self._posterior, self._weighing = posterior, weighing
         self.statistics_ = summary
         self.classes_ = coordinate(summary.classes)
         self.n_features_in_ = len(summary.names)
@@ -1082,6 +1086,33 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "statistics_")
         return self._posterior.n_parameters if naive else self._posterior.n_parameters_of_all_cells
 
+    def save(self, path: str | Path) -> None:
+        """Write the fitted model to one NetCDF file, which ``bayesnb.load`` reads.
+
+        Parameters
+        ----------
+        path : str or Path
+            A file there is replaced.
+
+        Raises
+        ------
+        TypeError
+            If a label, a level or a parameter is of a type that can't be saved, such as a date.
+
+        Examples
+        --------
+        >>> import tempfile, bayesnb
+        >>> model = NaiveBayes().fit([[0.0], [1.0], [2.0]], [True, True, "no"])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.save(f"{folder}/model.nc")
+        ...     bayesnb.load(f"{folder}/model.nc").classes_
+        array([True, 'no'], dtype=object)
+        """
+        check_is_fitted(self, "statistics_")
+        weights = None if self._weighing["method"] == "none" else self._posterior.weights
+        about = {"parameters": self.get_params(deep=False), "weighing": self._weighing, "weights": weights}
+        storage.save(storage.model_tree(self.statistics_, about), path)
+
     def describe(self) -> str:
         """Return how the model read each column, and the labels with their counts, as text."""
         check_is_fitted(self, "statistics_")
@@ -1131,3 +1162,20 @@ def _line(part: Part) -> str:
         return f"{shown(part.features)}: {part.family.name}"
     levels, how = part.family.levels, "declared" if part.block.is_closed else "seen"
     return f"{part.features[0]!r}: Categorical, {len(levels)} {how} levels: {shown(levels)}"
+
+
+def load(path: str | Path) -> NaiveBayes | xr.DataTree:
+    """Return the model that ``NaiveBayes.save`` wrote to a file, or the tree that ``bayesnb.save`` wrote.
+
+    A loaded model predicts as the saved one did, and learns on from there.
+    """
+    tree = storage.read(path)
+    if not storage.is_model(tree):
+        return tree
+    summary, about = storage.model_of(tree)
+    model = NaiveBayes(**about["parameters"])
+    posterior = posterior_of(summary, model.concentration, model.label_concentration, model.label_prob)
+    weights = about["weights"]
+    posterior = posterior if weights is None else posterior.with_weights(weights)
+    model._take(summary, posterior, about["weighing"])  # noqa: SLF001
+    return model

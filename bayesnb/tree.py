@@ -1,4 +1,4 @@
-"""Named arrays to labelled ones: the variables of a model, their dimensions and coordinates; saving and loading."""
+"""Named arrays to labelled ones: the variables of a model, their dimensions and coordinates."""
 
 from __future__ import annotations
 
