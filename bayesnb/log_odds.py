@@ -39,7 +39,7 @@ def log_odds_cumulants(posterior: Posterior, encoded: Sequence[Encoded], n_rows:
 
 
 def score_cumulants(posterior: Posterior, encoded: Sequence[Encoded], n_rows: int) -> Iterator[tuple[slice, Array]]:
-    """Yield row slices with the first four cumulants of every label's score, but for what all share: (4, row, label)."""
+    """Yield row slices with four cumulants of every label's score, but for what all share: (4, row, label)."""
     scorers = [part.cumulant_scorer() for part in posterior.parts]
     of_labels = posterior.labels.cumulants()
     for start in range(0, n_rows, BLOCK_ROWS):

@@ -79,7 +79,7 @@ class Part:
         return values if self.weights is None else values * self.weights ** np.arange(1, 5)[:, None, None, None]
 
     def cumulant_scorer(self) -> CumulantScorer:
-        """Return a function for blocks of rows of (x, observed): ``cumulants`` summed over features, (row, 4, label)."""
+        """Return a function of (x, observed): ``cumulants`` summed over the features, (row, 4, label)."""
         return self.family.cumulant_scorer(self.posterior, self.weights)
 
     def log_likelihood(self, parameters: Parameters, encoded: Encoded) -> Array:

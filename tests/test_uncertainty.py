@@ -76,8 +76,7 @@ def test_both_methods_agree_on_all_families_with_missing_cells():
     drawn = model.predict_uncertainty(ROWS, method="draws", draws=n_draws, random_seed=4)
     error = drawn["sd"] / np.sqrt(n_draws)
     assert (abs(closed["mean"] - drawn["mean"]) < 4 * error + 0.003).all()
-    for name in ("sd", "lower", "upper"):
-        assert (abs(closed[name] - drawn[name]) < LARGEST_ERROR + 8 * error).all()
+    assert (abs(closed["sd"] - drawn["sd"]) < LARGEST_ERROR + 4 * error).all()
     assert_allclose(closed["prob"], model.predict_proba(ROWS))
     assert_allclose(drawn["prob"], closed["prob"])
 

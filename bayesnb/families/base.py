@@ -156,7 +156,7 @@ class Family(ABC):
         return blocked(lambda x, seen: weighted(self.cgf(posterior, x, observed=seen), weights).sum(-1), x, observed)
 
     def cumulant_scorer(self, posterior: Any, weights: Array | None = None) -> CumulantScorer:
-        """Return a function of (x, observed), for blocks of rows: four cumulants of Σ w·log p(x given θ), (row, 4, label).
+        """Return a function of (x, observed): the first four cumulants of Σ w·log p(x given θ), (row, 4, label).
 
         The r-th cumulant of a weighted term is w^r times its own; those of the independent features add.
         """

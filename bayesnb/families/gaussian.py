@@ -179,7 +179,7 @@ class Gaussian(Family):
 
     def cumulant_scorer(self, posterior: Any, weights: Array | None = None) -> CumulantScorer:
         scale = 1 / np.sqrt(2 * posterior.scale)
-        tables = np.array(_cumulant_polynomials(posterior))  # (4, power, label, feature)
+        tables: Array = np.array(_cumulant_polynomials(posterior))  # (4, power, label, feature)
         if weights is not None:
             tables = tables * (weights**ORDERS)[:, None, None]
         free, rest = tables[:, 0], tables[:, 1:]
