@@ -10,6 +10,7 @@ _ROOMS = {
     "OverconfidenceWarning": "calibration",
     **dict.fromkeys(("Bernoulli", "Categorical", "Gaussian", "Multinomial", "Poisson"), "families"),
     **dict.fromkeys(("Beta", "Dirichlet", "Gamma", "NormalInverseGamma"), "priors"),
+    "merge": "merging",
     "verify_equivalence": "equivalence",
 }
 _MODULES = ("datasets", "plots")
@@ -27,6 +28,7 @@ __all__ = [
     "OverconfidenceWarning",
     "Poisson",
     "datasets",
+    "merge",
     "plots",
     "verify_equivalence",
 ]

@@ -12,11 +12,14 @@ from scipy import sparse
 
 from bayesnb.families import Bernoulli, Categorical, Family, Gaussian, Multinomial, Poisson
 from bayesnb.families.base import Array
-from bayesnb.frame import Column, Table
+from bayesnb.frame import Column, Table, object_array, plain
+from bayesnb.priors import Prior
 
 LOOKUP_SPAN = 1 << 16  # integers spread no wider than this are coded by a table, others by hashing
+LARGEST = 1e150  # the squares of larger numbers overflow
 
 Unseen = Literal["error", "ignore"]
+Missing = Literal["ignore", "level", "error"]
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,7 @@ class Block:
     columns: tuple[int, ...]
     names: tuple[Hashable, ...]
     is_closed: bool = False  # whether a Categorical's levels were declared, so that no other can be met
+    missing: Missing = "ignore"  # "level" (of a Categorical): a missing cell has the value None, the last of the levels
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,9 @@ class Encoded:
         return Encoded(self.x[rows], None if self.observed is None else self.observed[rows])
 
 
-def plan(table: Table, families: Family | Mapping[Any, Family] | None) -> tuple[Block, ...]:
+def plan(
+    table: Table, families: Family | Mapping[Any, Family] | None, missing: Missing = "ignore"
+) -> tuple[Block, ...]:
     """Return the blocks that a table is read in: which family reads which columns.
 
     Parameters
@@ -58,28 +64,36 @@ def plan(table: Table, families: Family | Mapping[Any, Family] | None) -> tuple[
     TypeError
         If something other than a family stands where one belongs.
     """
-    if table.array is not None and sparse.issparse(table.array) and not isinstance(families, Family):
-        raise ValueError("A sparse matrix needs a family for all its columns: Multinomial() or Bernoulli().")
+    if families is None:
+        _check_density(Gaussian(), table)
     groups: list[tuple[Family, list[int]]] = []
     for family, positions in _assignments(table, families):
-        joined = next((g for g in groups if g[0] == family and not family.whole_row), None)
-        if joined is None or isinstance(family, Categorical):
+        joined = next((g for g in groups if g[0] == family), None) if _is_any_width(family) else None
+        if joined is None:
             groups.append((family, positions))
         else:
             joined[1].extend(positions)
-    return tuple(_block(table, family, sorted(positions)) for family, positions in groups)
+    return tuple(_block(table, family, positions, missing) for family, positions in groups)
+
+
+def _is_any_width(family: Any) -> bool:
+    """Whether columns may join those of an equal family: each has its own parameters, and all the same prior."""
+    has_number_a_column = isinstance(family.prior, Prior) and not family.prior.is_scalar
+    return not (family.whole_row or isinstance(family, Categorical) or has_number_a_column)
 
 
 def _assignments(table: Table, families: Any) -> Iterable[tuple[Family, list[int]]]:
     """Yield every family with its columns, in the order of the table; a Categorical once a column."""
     everything = range(len(table.names))
     if isinstance(families, Mapping):
-        chosen = [(_checked(family), _positions(table, key)) for key, family in families.items()]
-        taken = [position for _, positions in chosen for position in positions]
-        for position in taken:
-            if taken.count(position) > 1:
+        place = {name: position for position, name in enumerate(table.names)}
+        chosen = [(_checked(family), _positions(table, place, key)) for key, family in families.items()]
+        taken = set[int]()
+        for position in (p for _, positions in chosen for p in positions):
+            if position in taken:
                 raise ValueError(f"families names the column {table.names[position]!r} more than once.")
-        chosen += [(family_of(table.read(p)), [p]) for p in everything if p not in set(taken)]
+            taken.add(position)
+        chosen += [(family_of(table.read(p)), [p]) for p in everything if p not in taken]
     elif families is None:
         chosen = [(family_of(table.read(p)), [p]) for p in everything]
     else:
@@ -99,13 +113,13 @@ def _checked(family: Any) -> Family:
     raise TypeError(f"families must hold families such as Gaussian(), not {family!r}.")
 
 
-def _positions(table: Table, key: Any) -> list[int]:
-    if key in table.names:
-        return [table.names.index(key)]
+def _positions(table: Table, place: Mapping[Hashable, int], key: Any) -> list[int]:
+    if key in place:
+        return [place[key]]
     if isinstance(key, tuple):
-        return [position for part in key for position in _positions(table, part)]
-    if isinstance(key, int) and not table.is_named and 0 <= key < len(table.names):
-        return [key]
+        return [position for part in key for position in _positions(table, place, part)]
+    if isinstance(key, int | np.integer) and not table.is_named and 0 <= key < len(place):
+        return [int(key)]
     raise ValueError(f"families names the column {key!r}, which the table does not have; it has {shown(table.names)}.")
 
 
@@ -118,10 +132,11 @@ def family_of(column: Column) -> Family:
     return Categorical()
 
 
-def _block(table: Table, family: Family, positions: list[int]) -> Block:
+def _block(table: Table, family: Family, positions: list[int], missing: Missing) -> Block:
     names = tuple(table.names[position] for position in positions)
     if not isinstance(family, Categorical):
-        return Block(family, tuple(positions), names)
+        _check_width(family, names)
+        return Block(family, tuple(positions), names, missing="error" if missing == "error" else "ignore")
     column = table.read(positions[0])
     if column.kind == "mixed" and family.levels is None:
         raise ValueError(
@@ -130,11 +145,21 @@ def _block(table: Table, family: Family, positions: list[int]) -> Block:
         )
     levels = column.levels if family.levels is None else family.levels
     is_closed = levels is not None
-    return Block(
-        replace(family, levels=_distinct(column) if levels is None else levels),
-        *(tuple(positions), names),
-        is_closed=is_closed,
-    )
+    levels = _distinct(column) if levels is None else levels
+    missing = missing if family.missing is None else family.missing
+    if missing == "level":
+        levels = (*(level for level in levels if level is not None), None)
+    return Block(replace(family, levels=levels), tuple(positions), names, is_closed=is_closed, missing=missing)
+
+
+def _check_width(family: Any, names: tuple[Hashable, ...]) -> None:
+    if isinstance(family.prior, Prior) and not family.whole_row and not family.prior.is_scalar:
+        try:
+            family.prior.map(lambda array: np.broadcast_to(array, len(names)))
+        except ValueError as error:
+            raise ValueError(
+                f"The prior of {family.name} does not fit its {len(names)} columns {shown(names)}."
+            ) from error
 
 
 def with_levels_of(block: Block, table: Table, position: int) -> Block:
@@ -142,7 +167,14 @@ def with_levels_of(block: Block, table: Table, position: int) -> Block:
     if block.is_closed or not isinstance(block.family, Categorical):
         return block
     new = set(_distinct(table.read(position))) - set(block.family.levels)
-    return replace(block, family=replace(block.family, levels=in_order({*block.family.levels, *new}))) if new else block
+    return with_levels(block, new) if new else block
+
+
+def with_levels(block: Block, further: Iterable[Hashable]) -> Block:
+    """Return a Categorical block with room for further levels, None last."""
+    levels = {*block.family.levels, *further}
+    ordered = in_order(levels - {None})
+    return replace(block, family=replace(block.family, levels=(*ordered, None) if None in levels else ordered))
 
 
 def _distinct(column: Column) -> tuple[Hashable, ...]:
@@ -172,6 +204,9 @@ def encode(block: Block, table: Table, positions: tuple[int, ...], unseen: Unsee
     ValueError
         If a value does not fit the family, naming the column, the value and the first row.
     """
+    _check_density(block.family, table)
+    if block.missing == "error":
+        _check_complete(table, positions)
     if isinstance(block.family, Categorical):
         return _codes(block, table, positions[0], unseen)
     if isinstance(block.family, Multinomial):
@@ -180,16 +215,34 @@ def encode(block: Block, table: Table, positions: tuple[int, ...], unseen: Unsee
     return _stacked(block.family, table, positions) if whole is None else whole
 
 
+def _check_complete(table: Table, positions: tuple[int, ...]) -> None:
+    for position in positions:
+        missing = table.read(position).missing
+        if missing is not None and missing.any():
+            raise ValueError(
+                f"Column {table.names[position]!r} has no value in {table.row_name(int(np.argmax(missing)))}, and the "
+                'model was made with missing="error": fill it, or leave it out with missing="ignore".'
+            )
+
+
+def _check_density(family: Family, table: Table) -> None:
+    if sparse.issparse(table.array) and not isinstance(family, Bernoulli | Multinomial):
+        raise ValueError(f"{family.name} does not read a sparse matrix: read it as Multinomial() or Bernoulli().")
+
+
 def _codes(block: Block, table: Table, position: int, unseen: Unseen) -> Encoded:
     column, levels = table.read(position), block.family.levels
-    codes = code_by_value(column.values, levels)
+    of_values = levels[:-1] if block.missing == "level" else levels
+    codes = code_by_value(column.values, of_values)
     observed = None if column.missing is None else ~column.missing
+    if block.missing == "level" and observed is not None:
+        codes, observed = np.where(observed, codes, len(of_values)), None
     strange = codes < 0 if observed is None else (codes < 0) & observed
     if strange.any():
         if unseen == "error":
             row = int(np.argmax(strange))
             raise ValueError(
-                f"Column {block.names[0]!r} has the value {_plain(column.values[row])!r} in {table.row_name(row)}, "
+                f"Column {block.names[0]!r} has the value {plain(column.values[row])!r} in {table.row_name(row)}, "
                 f"which is not among its levels {shown(levels)}: declare it with Categorical(levels=…) if it can occur,"
                 ' or treat unseen values as missing with unseen="ignore".'
             )
@@ -204,7 +257,8 @@ def code_by_value(values: Array, levels: tuple[Any, ...]) -> Array:
         table = np.full(high - low + 3, -1, dtype=np.int32)  # a further place at either end for values outside
         table[np.array(levels) - low + 1] = np.arange(len(levels))
         return np.take(table, values.astype(np.int64) - (low - 1), mode="clip")
-    return pd.Index(list(levels), dtype=object).get_indexer(pd.Index(values, dtype=object))
+    known = pd.Index(object_array(levels), dtype=object, tupleize_cols=False)
+    return known.get_indexer(pd.Index(values.astype(object), dtype=object, tupleize_cols=False))
 
 
 def _is_narrow(values: Array, levels: tuple[Any, ...]) -> bool:
@@ -248,11 +302,11 @@ def _stacked(family: Family, table: Table, positions: tuple[int, ...]) -> Encode
     observed = np.ones(x.shape, dtype=bool)
     for j, position in enumerate(positions):
         column = table.read(position)
-        if column.kind not in ("boolean", "number"):
+        if column.kind not in ("boolean", "number") and column.present.size:
             row = 0 if column.missing is None else int(np.argmin(column.missing))
             raise ValueError(
                 f"{family.name} needs numbers, but column {table.names[position]!r} has the value "
-                f"{_plain(column.values[row])!r} in {table.row_name(row)}: convert it, or read it as Categorical()."
+                f"{plain(column.values[row])!r} in {table.row_name(row)}: convert it, or read it as Categorical()."
             )
         x[:, j] = column.values if column.missing is None else np.where(column.missing, 0, column.values)
         if column.missing is not None:
@@ -271,7 +325,7 @@ def _check_cells(family: Family, table: Table, positions: tuple[int, ...], x: Ar
     row, j = np.argwhere(~inside)[0]
     raise ValueError(
         f"{family.name} takes {support}, but column {table.names[positions[j]]!r} has the value "
-        f"{_plain(x[row, j])!r} in {table.row_name(int(row))}."
+        f"{plain(x[row, j])!r} in {table.row_name(int(row))}."
     )
 
 
@@ -283,17 +337,13 @@ def _check_sparse(table: Table, x: Any, family: type[Family]) -> None:
         row = int(np.searchsorted(x.indptr, entry, side="right")) - 1
         raise ValueError(
             f"{family.name} takes {support}, but column {table.names[x.indices[entry]]!r} has the value "
-            f"{_plain(x.data[entry])!r} in {table.row_name(row)}."
+            f"{plain(x.data[entry])!r} in {table.row_name(row)}."
         )
 
 
 _SUPPORT: dict[type[Family], tuple[Callable[[Array], Array], str]] = {
     Bernoulli: (lambda x: (x == 0) | (x == 1), "0 and 1, or False and True"),
-    Gaussian: (np.isfinite, "finite numbers"),
+    Gaussian: (lambda x: np.abs(x) < LARGEST, "finite numbers of size below 1e150"),
     Poisson: (lambda x: (x >= 0) & (np.floor(x) == x) & np.isfinite(x), "whole numbers from 0"),
     Multinomial: (lambda x: (x >= 0) & (np.floor(x) == x) & np.isfinite(x), "counts, whole numbers from 0"),
 }
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value

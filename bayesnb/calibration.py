@@ -80,7 +80,7 @@ def _reliability(predicted: Array, y: Array, weight: Array, prob: float) -> xr.D
     return xr.Dataset(
         {name: ("bin", values) for name, values in columns.items()},
         {"bin": np.arange(N_BINS), "above": ("bin", edges[:-1]), "below": ("bin", edges[1:])},
-        {"interval": "eti", "prob": prob, "method": "Beta(1 + right, 1 + wrong)", "bins": "equal width"},
+        {"interval": "eti", "interval_prob": prob, "method": "Beta(1 + right, 1 + wrong)", "bins": "equal width"},
     )
 
 
@@ -120,6 +120,7 @@ def _chance_of_overconfidence(log_prob: Array, own: Array, exponent: float, weig
     It is one over the likelihood ratio of the tempered predictions to the plain ones: Chernoff's bound on Σ ln p(y_i),
     which holds for any number of rows and however rare the surprises, where a normal approximation does not.
     """
-    exponent = min(exponent, 1.0)
+    if exponent >= 1:
+        return 1.0
     log_ratio = weight @ ((exponent - 1) * own - logsumexp(exponent * log_prob, axis=1))
     return float(np.exp(-log_ratio))

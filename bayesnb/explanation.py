@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 import xarray as xr
-from scipy.special import softmax, xlogy
+from scipy.special import ndtri, softmax, xlogy
 
 from bayesnb.blocks import Encoded
-from bayesnb.cornish_fisher import quantile
 from bayesnb.families.base import Array
+from bayesnb.normal_polynomial import NormalPolynomial
 from bayesnb.posterior import Posterior
 from bayesnb.tree import coordinate
 
@@ -45,14 +45,15 @@ def explain(
     )
     terms = _joined(posterior.labels.cumulants(), [p.cumulants(x) for p, x in pairs], len(row))
     cumulants = np.stack([_contrast(terms[r - 1], others, r) for r in range(1, 5)])
-    bounds = [quantile(cumulants, p) for p in ((1 - prob) / 2, (1 + prob) / 2)]
+    z = ndtri((1 + prob) / 2)
+    bounds = np.moveaxis(NormalPolynomial.of_cumulants(cumulants).quantile(np.array([-z, z])), -1, 0)
     for values in (points, *bounds):
         values[..., 0] += xlogy(others, others).sum(2)
     kept = np.arange(len(posterior.classes)) != reference
     return _labelled(posterior, row, kept, [values[:, kept] for values in (points, *bounds)]).assign_attrs(
         reference="the other labels" if reference is None else posterior.classes[reference],
         interval="eti",
-        prob=prob,
+        interval_prob=prob,
         method="cumulants",
         unit="nats",
     )

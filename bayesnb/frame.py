@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import decimal
 import numbers
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -47,6 +48,7 @@ class Table:
     is_named: bool = False
     index: Any = None
     array: Any = None  # the whole input where it is a numeric array or a sparse matrix
+    rows: Array | None = None  # where the rows were in the user's table, if some were taken
 
     def take(self, rows: Array) -> Table:
         """Return the rows where the mask is true."""
@@ -56,11 +58,13 @@ class Table:
             read=lambda position: self.read(position).take(rows),
             index=None if self.index is None else self.index[rows],
             array=None if self.array is None else self.array[rows],
+            rows=np.flatnonzero(rows) if self.rows is None else self.rows[rows],
         )
 
     def row_name(self, row: int) -> str:
         """Return what an error message calls a row."""
-        return f"row {row}" if self.index is None else f"row {row} (index {self.index[row]!r})"
+        position = row if self.rows is None else self.rows[row]
+        return f"row {position}" if self.index is None else f"row {position} (index {self.index[row]!r})"
 
 
 def read_table(X: Any) -> Table:
@@ -82,6 +86,8 @@ def read_table(X: Any) -> Table:
     try:
         frame = nw.from_native(X, eager_only=True)
     except TypeError as error:
+        if hasattr(X, "__array__"):
+            return _read_array(np.asarray(X))
         raise TypeError(
             f"X must be a data frame, a two-dimensional array or a sparse matrix, not {type(X).__name__}."
         ) from error
@@ -89,8 +95,12 @@ def read_table(X: Any) -> Table:
 
 
 def _read_sparse(X: Any) -> Table:
+    if X.ndim != 2:
+        raise _wrong_shape(X.shape)
     array = sparse.csr_array(X)
-    array.sum_duplicates()
+    if not array.has_canonical_format:
+        array = array.copy()  # its arrays may be the user's own
+        array.sum_duplicates()
     return Table(
         array_names(array.shape[1]), array.shape[0], lambda j: Column(array[:, [j]].toarray().ravel()), array=array
     )
@@ -99,31 +109,33 @@ def _read_sparse(X: Any) -> Table:
 def _read_array(X: Any) -> Table:
     mask = np.ma.getmaskarray(X) if isinstance(X, np.ma.MaskedArray) else None
     array = np.asarray(X)
+    if array.dtype.kind in "US" and not isinstance(X, np.ndarray):
+        array = np.asarray(X, dtype=object)  # [1, "a"] does not become text
     if array.ndim != 2:
-        raise ValueError(
-            f"X must have two dimensions, rows and columns, not the shape {array.shape}; "
-            "reshape a single column with X.reshape(-1, 1), a single row with X.reshape(1, -1)."
-        )
+        raise _wrong_shape(array.shape)
+    names = array_names(array.shape[1])
 
     def read(position: int) -> Column:
-        column = column_of_array(array[:, position])
+        column = column_of_array(array[:, position], names[position])
         return column if mask is None else replace(column, missing=_either(column.missing, mask[:, position]))
 
     is_numeric = array.dtype.kind in "biuf" and mask is None
-    return Table(array_names(array.shape[1]), len(array), read, array=array if is_numeric else None)
+    return Table(names, len(array), read, array=array if is_numeric else None)
+
+
+def _wrong_shape(shape: tuple[int, ...]) -> ValueError:
+    return ValueError(
+        f"X must have two dimensions, rows and columns, not the shape {shape}. "
+        "Reshape your data with X.reshape(-1, 1) if it is a single column, with X.reshape(1, -1) if it is a single row."
+    )
 
 
 def _read_frame(frame: nw.DataFrame[Any]) -> Table:
-    names = tuple(frame.columns)
-    repeated = sorted({str(name) for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
-    if repeated:
-        raise ValueError(f"Two columns are called {', '.join(map(repr, repeated))}: rename one of them.")
+    names = tuple(frame.columns)  # narwhals refuses two of the same name
     native = nw.to_native(frame)
     has_index = isinstance(native, pd.DataFrame) and not native.index.equals(pd.RangeIndex(len(native)))
     index = native.index if has_index else None
-    return Table(
-        names, len(frame), lambda j: column_of_series(frame[names[j]], str(names[j])), is_named=True, index=index
-    )
+    return Table(names, len(frame), lambda j: column_of_series(frame[:, j], names[j]), is_named=True, index=index)
 
 
 def array_names(n_columns: int) -> tuple[str, ...]:
@@ -131,7 +143,7 @@ def array_names(n_columns: int) -> tuple[str, ...]:
     return tuple(f"x{position}" for position in range(n_columns))
 
 
-def column_of_array(values: Array) -> Column:
+def column_of_array(values: Array, name: Hashable) -> Column:
     """Return a column from a one-dimensional NumPy array."""
     kind = values.dtype.kind
     if kind == "b":
@@ -143,41 +155,68 @@ def column_of_array(values: Array) -> Column:
     if kind in "US":
         return Column(values.astype(object), kind="text")
     if kind == "O":
-        return _column_of_objects(values)
-    raise ValueError(f"Values of the NumPy type {values.dtype} can't be read; {_CONVERT_DATES}")
+        return _column_of_objects(values, name)
+    if kind == "c":
+        raise ValueError(f"Complex data not supported, as in {name!r}: use the real and imaginary parts as columns.")
+    raise _unreadable(name, values.dtype)
 
 
-def column_of_series(series: nw.Series[Any], name: str) -> Column:
+def column_of_series(series: nw.Series[Any], name: Hashable) -> Column:
     """Return a column from a series of any data frame library."""
     dtype = series.dtype
     missing = _mask(series.is_null().to_numpy())
     if dtype == nw.Boolean:
         return Column(series.fill_null(value=False).to_numpy().astype(bool), missing, kind="boolean")
+    if dtype.is_integer():  # not by way of floats, which can't hold every integer
+        return Column((series if missing is None else series.fill_null(0)).to_numpy(), missing)
     if dtype.is_numeric():
         values = series.cast(nw.Float64).to_numpy() if dtype == nw.Decimal or missing is not None else series.to_numpy()
-        return Column(values, _either(missing, np.isnan(values)) if values.dtype.kind == "f" else missing)
+        return Column(values, _either(missing, np.isnan(values)))
     if dtype in (nw.Categorical, nw.Enum):
         levels = tuple(series.cat.get_categories().to_list())
         return Column(series.to_numpy().astype(object), missing, levels, kind="text")
     if dtype == nw.String:
         return Column(series.to_numpy().astype(object), missing, kind="text")
     if dtype in (nw.Object, nw.Unknown):
-        return _column_of_objects(series.to_numpy())
-    raise ValueError(f"Column {name!r} has the type {dtype}, which no family reads; {_CONVERT_DATES}")
+        return _column_of_objects(series.to_numpy(), name)
+    raise _unreadable(name, dtype)
 
 
-_CONVERT_DATES = "turn dates and durations into numbers (days since a start) or into categories (month, weekday) first."
+DATES = (dt.date, dt.time, dt.timedelta, np.datetime64, np.timedelta64)
 
 
-def _column_of_objects(values: Array) -> Column:
-    missing = _mask(pd.isna(values))
-    column = Column(values, missing, kind="mixed")
+def _unreadable(name: Hashable, dtype: object) -> ValueError:
+    return ValueError(
+        f"Column {name!r} has the type {dtype}, which no family reads; turn dates and durations into numbers (days "
+        "since a start) or into categories (month, weekday), lists into columns."
+    )
+
+
+def _column_of_objects(values: Array, name: Hashable) -> Column:
+    """A column of Python objects, its values unchanged: an integer does not become a float."""
+    column = Column(values, _mask(pd.isna(values)), kind="mixed")
     types = {type(value) for value in column.present}
-    if types and types <= {bool, np.bool_}:
+    for t in types:
+        if issubclass(t, DATES) or not issubclass(t, Hashable):
+            raise _unreadable(name, t.__name__)
+    if any(issubclass(t, np.generic) for t in types):
+        column = replace(column, values=object_array(plain(value) for value in values))
+        types = {type(value) for value in column.present}
+    if types and types <= {bool}:
         return replace(column, values=_filled(column, fill=False).astype(bool), kind="boolean")
-    if all(issubclass(t, numbers.Real | decimal.Decimal) and not issubclass(t, bool) for t in types):
-        return replace(column, values=_filled(column, fill=np.nan).astype(float), kind="number")
+    if bool not in types and all(issubclass(t, numbers.Real | decimal.Decimal) for t in types):
+        return replace(column, values=_filled(column, fill=0), kind="number")
     return replace(column, kind="text") if all(issubclass(t, str) for t in types) else column
+
+
+def plain(value: Any) -> Any:
+    """Return a NumPy scalar as the Python value that it stands for, all else as it is."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def object_array(values: Iterable[Any]) -> Array:
+    """Return values as a one-dimensional array of objects that changes none: a tuple stays one value."""
+    return np.fromiter(values, dtype=object)
 
 
 def _filled(column: Column, fill: Any) -> Array:
@@ -193,18 +232,48 @@ def _either(first: Array | None, second: Array) -> Array | None:
     return _mask(second if first is None else first | second)
 
 
-def read_labels(y: Any, n_rows: int) -> Column:
+def take_named(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+    """Return X, y and sample_weight, taken out of X where they are names of its columns.
+
+    Raises
+    ------
+    TypeError
+        If y is a name, but X has none.
+    ValueError
+        If X has no column of the name.
+    """
+    names = [name for name in (y, sample_weight) if isinstance(name, str)]
+    if not names:
+        return X, y, sample_weight
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        raise TypeError(f"{names[0]!r} can name a column only if X is a data frame, not {type(X).__name__}.")
+    check_names(names, frame.columns)
+    y, sample_weight = (frame[v].to_native() if isinstance(v, str) else v for v in (y, sample_weight))
+    return frame.drop(*names).to_native(), y, sample_weight
+
+
+def check_names(names: Sequence[str], columns: Sequence[str]) -> None:
+    """Raise ValueError if a name is not one of the columns."""
+    for name in names:
+        if name not in columns:
+            raise ValueError(f"X has no column {name!r}; it has {', '.join(map(repr, columns))}.")
+
+
+def read_labels(y: Any, n_rows: int, *, may_lack: bool = False) -> Column:
     """Return the column of labels.
 
     Raises
     ------
     ValueError
-        If there is not one label for each row, or a label is missing.
+        If there is not one label for each row, or a label is missing and ``may_lack`` does not allow it.
     """
+    if y is None:
+        raise ValueError("NaiveBayes requires y to be passed, but the target y is None.")
     column = _column_of(y, "y")
     if len(column.values) != n_rows:
         raise ValueError(f"X has {n_rows} rows, but y has {len(column.values)} labels.")
-    if column.missing is not None:
+    if column.missing is not None and not may_lack:
         raise ValueError(
             f"The label of row {int(np.argmax(column.missing))} is missing ({int(column.missing.sum())} in all): "
             "leave out the rows without a label."
@@ -223,7 +292,7 @@ def read_weights(sample_weight: Any, n_rows: int) -> Array:
     column = _column_of(sample_weight, "sample_weight")
     if len(column.values) != n_rows or column.kind not in ("number", "boolean"):
         raise ValueError(f"sample_weight must hold one number for each of the {n_rows} rows.")
-    weight = column.values.astype(float)
+    weight = _filled(column, fill=np.nan).astype(float)
     bad = ~(np.isfinite(weight) & (weight >= 0))
     if bad.any():
         row = int(np.argmax(bad))
@@ -233,21 +302,21 @@ def read_weights(sample_weight: Any, n_rows: int) -> Array:
 
 def _column_of(values: Any, name: str) -> Column:
     """A column from a series of any library or any one-dimensional sequence."""
+    if isinstance(values, pd.api.extensions.ExtensionArray | pd.Index):
+        values = pd.Series(values)
     try:
         return column_of_series(nw.from_native(values, series_only=True), name)
     except TypeError:
-        array = values if isinstance(values, np.ndarray) else _object_or_plain_array(values)
+        array = np.asarray(values) if hasattr(values, "__array__") else _object_or_plain_array(values)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
         raise ValueError(f"{name} must have one dimension, not the shape {array.shape}.")
-    return column_of_array(array)
+    return column_of_array(array, name)
 
 
 def _object_or_plain_array(values: Any) -> Array:
     """A list as an array that changes no value: [1, "a"] does not become text."""
     values = list(values)
-    objects = np.empty(len(values), dtype=object)
-    objects[:] = values
     kinds = {type(value) for value in values}
-    return np.array(values) if len(kinds) == 1 and kinds <= {bool, int, float, str} else objects
+    return np.array(values) if len(kinds) == 1 and kinds <= {bool, int, float, str} else object_array(values)

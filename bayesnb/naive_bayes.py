@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args, overload
 
 import numpy as np
 import xarray as xr
 from scipy.special import logsumexp
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bayesnb.blocks import Encoded, Unseen, encode, in_order, shown
+from bayesnb import engines
+from bayesnb.blocks import Encoded, Missing, Unseen, encode, in_order, shown
 from bayesnb.calibration import calibration, warn_if_overconfident
+from bayesnb.decisions import cost_table, decide
 from bayesnb.evidence import check_comparable, evidence_by_feature
 from bayesnb.explanation import explain
-from bayesnb.families import Categorical
+from bayesnb.families import Bernoulli, Categorical, Multinomial
 from bayesnb.families.base import Array
-from bayesnb.frame import Column, Table, read_labels, read_table, read_weights
-from bayesnb.posterior import Part, posterior_of
+from bayesnb.frame import Column, Table, read_labels, read_table, read_weights, take_named
+from bayesnb.merging import check_same_parameters, remainder, union
+from bayesnb.posterior import Part, Posterior, check_proper_prior, posterior_of
 from bayesnb.same_rows import difference
 from bayesnb.score_draws import DEFAULT_DRAWS, DRAWS_FOR_FEW, exact_draws, given_draws
 from bayesnb.summary import Summary, label_codes
 from bayesnb.tree import Layout, coordinate, layout_of, row_coordinate
 from bayesnb.uncertainty import Kind, Method, predict_uncertainty
+from bayesnb.weights import Rows, check_weights, described_weights, labelled_weights, weigh
 
 if TYPE_CHECKING:
     from arviz import ELPDDataLOO
@@ -47,8 +53,18 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         The λ of the label probabilities, or one for each label.
     label_prob : array_like or mapping, optional
         Known label probabilities, such as the prevalence of a disease, in place of learnt ones. They add up to 1.
+    missing : {"ignore", "level", "error"}, default "ignore"
+        What a missing cell is, in training and in prediction: left out of the product for its feature; a value of its
+        own, None, of a categorical feature (others leave it out); or an error. Leave it out where cells are missing by
+        chance, make it a level where that they are missing tells something. ``Categorical(missing=…)`` overrides it.
     unseen : {"error", "ignore"}, default "error"
         Whether a categorical value that is not among the levels is an error, or treated as a missing cell.
+    feature_weights : None, "loo", "loo-shared" or mapping, default None
+        How many times each feature's evidence counts at prediction; None: once. Features that depend on each other
+        repeat the same evidence, and plain naive Bayes is overconfident. "loo" learns a weight for each feature from
+        the exact leave-one-out predictions of the training rows, "loo-shared" one weight for all; both need ``fit`` on
+        a table in memory. A mapping gives weights from 0 by name, 1 to features that it leaves out. The columns of a
+        Multinomial() are one feature, called "term". All predictions use the weights; the posterior does not.
 
     Attributes
     ----------
@@ -56,12 +72,15 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         The labels.
     n_features_in_ : int
         Number of columns.
-    feature_names_in_ : ndarray, shape (n_features_in_,)
+    feature_names_in_ : ndarray, shape (column,)
         Names of the columns, where all are strings.
     statistics_ : Summary
         All that the model keeps of the rows: labels, counts, and the sufficient statistics of every block.
     posterior_ : dict
-        The posterior of the label probabilities, by the key "label", and of every feature, by its name.
+        The posterior of the label probabilities, by the key "label", and of every feature by its name, of a block of
+        features by the tuple of their names; a feature that is itself called "label" is "label_", as in draws.
+    feature_weights_ : xarray.DataArray
+        The weights in use, (feature,), with what they were learnt from in its attributes.
 
     Notes
     -----
@@ -83,24 +102,37 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         concentration: Any = 1.0,
         label_concentration: Any = 1.0,
         label_prob: Any = None,
+        missing: Missing = "ignore",
         unseen: Unseen = "error",
+        feature_weights: Any = None,
     ) -> None:
         self.families = families
         self.concentration = concentration
         self.label_concentration = label_concentration
         self.label_prob = label_prob
+        self.missing = missing
         self.unseen = unseen
+        self.feature_weights = feature_weights
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = tags.input_tags.categorical = tags.input_tags.string = True
+        tags.input_tags.sparse = isinstance(self.families, Bernoulli | Multinomial)
+        return tags
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from a table, forgetting what was learnt before.
 
         Parameters
         ----------
-        X : data frame, array or sparse matrix, shape (row, column)
-        y : sequence, shape (row,)
-            Labels of any hashable type; those that a categorical type declares count whether seen or not.
-        sample_weight : sequence, shape (row,), optional
-            A weight of 2 is a repeated row; a row of weight 0 is as if it were not there.
+        X : data frame, array, sparse matrix or path, shape (row, column)
+            A lazy or remote frame (Polars, DuckDB, Dask, PySpark, Ibis) and the path of a Parquet or CSV file are
+            learnt from where they lie, by group-bys: only statistics are fetched.
+        y : sequence, shape (row,), or str
+            Labels of any hashable type; those that a categorical type declares count whether seen or not. Or the name
+            of the column of a frame that holds them.
+        sample_weight : sequence, shape (row,), or str, optional
+            A weight of 2 is a repeated row; a row of weight 0 is as if it were not there. Or a column's name.
 
         Returns
         -------
@@ -112,7 +144,15 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         ValueError
             If the table, a label or a weight can't be read, naming column, value and row.
         """
-        return self._learn(X, y, sample_weight, classes=None, start=None)
+        self._learn(X, y, sample_weight, classes=None, start=None, is_whole=True)
+        silent = self._uninformative()
+        if silent:
+            warnings.warn(
+                f"The columns {shown(silent)} do not vary: they say nothing about the label and are left out.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from further rows; any batching gives the same as one fit.
@@ -129,40 +169,95 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         NaiveBayes
             The estimator itself; unchanged if the rows can't be read.
         """
-        return self._learn(X, y, sample_weight, classes, start=getattr(self, "statistics_", None))
+        return self._learn(X, y, sample_weight, classes, start=getattr(self, "statistics_", None), is_whole=False)
 
-    def _learn(self, X: Any, y: Any, sample_weight: Any, classes: Any, start: Summary | None) -> Self:
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Take back rows that were learnt from, as a sliding window does.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for ``fit``. The prior, where it is the default, is that of the rows that stay.
+
+        Returns
+        -------
+        NaiveBayes
+            The estimator itself; unchanged if the rows can't be read.
+
+        Raises
+        ------
+        ValueError
+            If the model has not met so many rows of a label, or values of a column.
+        """
+        check_is_fitted(self, "statistics_")
+        emptied = self.statistics_.emptied()
+        forgotten, _ = self._met(lambda _table, _labels: emptied, X, y, sample_weight)
+        self._set(remainder(self.statistics_, forgotten), rows=None)
+        return self
+
+    def __add__(self, other: NaiveBayes) -> NaiveBayes:
+        """Return a new model of the rows of both, the prior counted once."""
+        check_is_fitted(self, "statistics_")
+        check_is_fitted(other, "statistics_")
+        check_same_parameters(self.get_params(), other.get_params())
+        model = clone(self)
+        model._set(union(self.statistics_, other.statistics_), rows=None)
+        return model
+
+    def _learn(
+        self, X: Any, y: Any, sample_weight: Any, classes: Any, start: Summary | None, *, is_whole: bool
+    ) -> Self:
         self._check_parameters()
+        summary, rows = self._met(lambda table, labels: self._start(table, labels, classes, start), X, y, sample_weight)
+        self._set(summary, rows if is_whole else None)
+        return self
+
+    def _met(
+        self, start: Callable[[Table, Column], Summary], X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Summary, Callable[[Posterior], Rows] | None]:
+        """The summary that starts from the kind of table and its labels, with the rows of X; and the rows, if here."""
+        if engines.is_lazy(X):
+            remote = engines.read_rows(X, y, sample_weight)
+            return engines.met(start(remote.table, remote.labels), remote, self.unseen), None
         table, labels, weight = _read_rows(X, y, sample_weight)
+        summary = start(table, labels).met(table, labels, weight, self.unseen)
+
+        def rows(posterior: Posterior) -> Rows:
+            codes = label_codes(labels, summary.classes, table)
+            weights = np.ones(table.n_rows) if weight is None else weight
+            return _arrays(posterior, summary, table, self.unseen), codes, weights
+
+        return summary, rows
+
+    def _start(self, table: Table, labels: Column, classes: Any, start: Summary | None) -> Summary:
+        """The summary that further rows are added to, with room for their labels."""
         declared = [*(classes if classes is not None else ()), *(labels.levels or ())]
         if start is None:
             if not declared:
                 declared = np.unique(labels.values).tolist() if labels.kind != "mixed" else list(labels.values)
-            start = Summary.empty(table, self.families, in_order(set(declared)))
-        if table.n_rows == 0 and not start.label_counts.any():
-            raise ValueError("There is no row to learn from: X is empty, or every sample_weight is 0.")
-        self._set(start.with_classes(declared).met(table, labels, weight, self.unseen))
-        return self
+            start = Summary.empty(table, self.families, in_order(set(declared)), self.missing)
+        if len(labels.values) == 0 and not start.label_counts.any():
+            raise ValueError("There is no row to learn from: X is empty, or every sample_weight is zero.")
+        return start.with_classes(declared)
 
     def _check_parameters(self) -> None:
         if self.unseen not in ("error", "ignore"):
             raise ValueError(f'unseen must be "error" or "ignore", not {self.unseen!r}.')
+        if self.missing not in ("ignore", "level", "error"):
+            raise ValueError(f'missing must be "ignore", "level" or "error", not {self.missing!r}.')
+        check_weights(self.feature_weights)
 
-    def _set(self, summary: Summary) -> None:
-        """Take over a summary; the posterior follows from it and the priors."""
-        self._posterior = posterior_of(summary, self.concentration, self.label_concentration, self.label_prob)
+    def _set(self, summary: Summary, rows: Callable[[Posterior], Rows] | None) -> None:
+        """Take over a summary; the posterior follows from it and the priors, learnt feature weights from the rows."""
+        posterior = posterior_of(summary, self.concentration, self.label_concentration, self.label_prob)
+        self._posterior, self._weighing = weigh(posterior, self.feature_weights, summary.names, rows)
         self.statistics_ = summary
         self.classes_ = coordinate(summary.classes)
         self.n_features_in_ = len(summary.names)
         if summary.is_named and all(isinstance(name, str) for name in summary.names):
             self.feature_names_in_ = np.array(summary.names, dtype=object)
-        silent = self._uninformative()
-        if silent:
-            warnings.warn(
-                f"The columns {shown(silent)} do not vary: they say nothing about the label and are left out.",
-                UserWarning,
-                stacklevel=4,
-            )
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_  # of an earlier fit
 
     def _uninformative(self) -> list[Any]:
         """Names of the columns that no part reads, in the order of the table."""
@@ -182,10 +277,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
                 UserWarning,
                 stacklevel=4,
             )
-        return table, [
-            part.encoded(encode(part.block, table, summary.positions(table, part.block), self.unseen))
-            for part in self._posterior.parts
-        ]
+        return table, _arrays(self._posterior, summary, table, self.unseen)
 
     def _log_joint(self, X: Any, plug_in: Estimate | None) -> Array:
         """Return log p(y, x given the training data), or with a plug-in log p(y, x given θ̂): (row, label)."""
@@ -236,28 +328,55 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         log_joint = self._log_joint(X, plug_in)
         return log_joint - logsumexp(log_joint, axis=1, keepdims=True)
 
-    def predict_proba(self, X: Any, plug_in: Estimate | None = None) -> Array:
+    @overload
+    def predict_proba(self, X: Any, plug_in: Estimate | None = None) -> Array: ...
+
+    @overload
+    def predict_proba(self, X: Any, plug_in: None = None, *, posterior: xr.DataTree) -> xr.Dataset: ...
+
+    def predict_proba(
+        self, X: Any, plug_in: Estimate | None = None, *, posterior: xr.DataTree | None = None
+    ) -> Array | xr.Dataset:
         """Return the label probabilities, p(y given x and the training data).
 
         Parameters
         ----------
         X, plug_in
             As for ``predict_log_proba``.
+        posterior : DataTree, optional
+            Draws of ``sample``, or of any model with the same variables, to take in place of the closed form. They are
+            weighted by p(x given θ), which estimates the same exact predictive.
 
         Returns
         -------
         ndarray, shape (row, label)
-            Each row adds up to 1.
+            Each row adds up to 1. With ``posterior`` a Dataset: ``prob``, its Monte Carlo standard error ``mcse``, both
+            (row, label), and ``ess`` (row,), how many equal weights the weights of the draws are worth.
+
+        Raises
+        ------
+        ValueError
+            If X can't be read, every label gives a row probability 0, or ``posterior`` is of another model.
         """
+        if posterior is not None:
+            return self._predict_from_draws(X, posterior)
         log_joint = self._log_joint(X, plug_in)
         log_joint -= log_joint.max(1, keepdims=True)
         np.exp(log_joint, out=log_joint)
         log_joint /= log_joint.sum(1, keepdims=True)
         return log_joint
 
+    def _predict_from_draws(self, X: Any, posterior: xr.DataTree) -> xr.Dataset:
+        from bayesnb.reweighting import predictive
+
+        table, encoded = self._encoded(X)
+        draws = self._layout.arrays(posterior["posterior"].dataset)
+        return predictive(self._posterior, encoded, row_coordinate(table), *draws)
+
     def predict(self, X: Any, plug_in: Estimate | None = None) -> Array:
         """Return the most probable label of each row, shape (row,)."""
-        return self.classes_[self._log_joint(X, plug_in).argmax(1)]
+        most_probable = self._log_joint(X, plug_in).argmax(1)
+        return self.classes_[most_probable]
 
     def predict_uncertainty(
         self,
@@ -381,10 +500,119 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         ValueError
             If the posterior is improper (a concentration of 0 with a value that a label has not met).
         """
-        layout, size = self._layout, (chains, draws)
         self._check_proper()
-        label_prob, parameters = self._posterior.draw(np.random.default_rng(random_seed), size)
-        return xr.DataTree.from_dict({"posterior": layout.dataset(label_prob, parameters, ("chain", "draw"))})
+        draws_of = self._posterior.draw(np.random.default_rng(random_seed), (chains, draws))
+        return xr.DataTree.from_dict({"posterior": self._layout.dataset(*draws_of, ("chain", "draw"))})
+
+    def prior_draw(self, draws: int = 1000, chains: int = 4, random_seed: Any = None) -> xr.DataTree:
+        """Return exact, independent draws from the prior, for prior checks.
+
+        Parameters
+        ----------
+        draws, chains, random_seed
+            As for ``draw``.
+
+        Returns
+        -------
+        xarray.DataTree
+            Group ``prior``: the same variables, dims and coords as those of ``draw``.
+
+        Raises
+        ------
+        ValueError
+            If the prior is improper (a concentration of 0).
+        """
+        layout = self._layout
+        check_proper_prior(self._posterior)
+        draws_of = self._posterior.draw_prior(np.random.default_rng(random_seed), (chains, draws))
+        return xr.DataTree.from_dict({"prior": layout.dataset(*draws_of, ("chain", "draw"))})
+
+    def with_groups(
+        self, tree: xr.DataTree, X: Any = None, y: Any = None, *, replicates: int = 100, random_seed: Any = None
+    ) -> xr.DataTree:
+        """Return draws of either route with the other groups that ArviZ's functions look for.
+
+        Parameters
+        ----------
+        tree : DataTree
+            From ``draw`` or ``sample``.
+        X, y
+            Rows with their labels, as many as memory has room for draws of; without them, no group is made that has a
+            row dimension.
+        replicates : int
+            How many tables like X and y to simulate, each from its own draw.
+        random_seed : int, Generator or None
+
+        Returns
+        -------
+        xarray.DataTree
+            The tree with the groups ``prior``, as many draws as of the posterior; ``log_prior``; ``constant_data``, the
+            hyperparameters and statistics; and with rows ``log_likelihood`` (``rows``: log p(label, row given θ)),
+            ``observed_data`` and ``posterior_predictive`` (``label_value`` and ``<feature>_value``, levels and labels
+            by their position; the rows that have the cell).
+
+        Raises
+        ------
+        ValueError
+            If the tree is of another model, the prior is improper, or X or y can't be read.
+        """
+        from bayesnb.groups import Rows, groups_of_parameters, groups_of_rows
+
+        check_proper_prior(self._posterior)
+        rng = np.random.default_rng(random_seed)
+        draws = self._layout.arrays(tree["posterior"].dataset)
+        groups = groups_of_parameters(self._posterior, draws, rng)
+        if X is not None:
+            table, encoded, codes, _ = self._rows_with_labels(X, y, None, of_training=False)
+            rows = Rows(encoded, codes, row_coordinate(table))
+            groups |= groups_of_rows(self._posterior, rows, draws, replicates, rng)
+        return xr.DataTree.from_dict({**{name: group.dataset for name, group in tree.children.items()}, **groups})
+
+    def simulate(
+        self, n: int, random_seed: Any = None, *, prior: bool = False, tokens: Any = None
+    ) -> tuple[Any, Array]:
+        """Return a random table and its labels, from one draw of the parameters: a predictive simulation.
+
+        Parameters
+        ----------
+        n : int
+            Number of rows.
+        random_seed : int, Generator or None
+        prior : bool, default False
+            Whether the parameters are drawn from the prior, and not from the posterior.
+        tokens : int or array_like, shape (n,), optional
+            How many tokens each row of a Multinomial has, which the model takes as given.
+
+        Returns
+        -------
+        X : pandas.DataFrame, or ndarray for a model fitted to an array
+            The columns that the model reads, in the order and type that it reads them: numbers, counts, booleans, and
+            categories with all levels. No cell is missing.
+        y : ndarray, shape (n,)
+
+        Raises
+        ------
+        ValueError
+            If the distribution of the parameters is improper, or tokens are needed and not given.
+
+        Examples
+        --------
+        >>> model = NaiveBayes().fit({"a": ["r", "g", "r"], "b": [1.0, 2.0, 4.0]}, ["u", "v", "v"])
+        >>> X, y = model.simulate(2, random_seed=0)
+        >>> list(X.columns), X.shape, y.shape
+        (['a', 'b'], (2, 2), (2,))
+        """
+        from bayesnb.simulation import simulated_table
+
+        check_is_fitted(self, "statistics_")
+        if prior:
+            check_proper_prior(self._posterior)
+        else:
+            self._check_proper()
+        rng = np.random.default_rng(random_seed)
+        draw = (self._posterior.draw_prior if prior else self._posterior.draw)(rng, ())
+        X, codes = simulated_table(self._posterior, self.statistics_, draw, n, tokens, rng)
+        return X, self.classes_[codes]
 
     def sample(
         self,
@@ -421,12 +649,16 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If the posterior is improper, as for ``draw``, or a prior is.
+            If a prior is improper (a concentration of 0).
+
+        Warns
+        -----
+        ConvergenceWarning
+            Of variables with r-hat above 1.01 or fewer than 100 effective draws a chain, and of divergences.
         """
         from bayesnb.sampling import sample
 
         check_is_fitted(self, "statistics_")
-        self._check_proper()
         return sample(
             self._posterior,
             draws=draws,
@@ -438,13 +670,16 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             **options,
         )
 
-    def to_pymc(self, likelihood: Literal["statistics"] = "statistics") -> Any:
+    def to_pymc(self, X: Any = None, y: Any = None, *, likelihood: Literal["statistics", "rows"] = "statistics") -> Any:
         """Return the generative model as a PyMC model, to read, to change and to build on.
 
         Parameters
         ----------
-        likelihood : {"statistics"}
-            What is observed: the sufficient statistics, so that the model's size does not depend on the rows.
+        X, y
+            Rows to observe, with likelihood "rows"; a label may be missing, and is then summed out.
+        likelihood : {"statistics", "rows"}
+            What is observed: the sufficient statistics of the rows that the model was fitted to, so that the size does
+            not depend on their number; or each cell of X and y by itself. The posterior is the same for the same rows.
 
         Returns
         -------
@@ -454,14 +689,23 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If a prior is improper (a concentration of 0), which PyMC has no distribution for.
+            If a prior is improper (a concentration of 0), which PyMC has no distribution for; or rows are given for
+            "statistics", or not for "rows".
         """
-        from bayesnb.generative import statistics_model
+        from bayesnb.generative import rows_model, statistics_model
 
         check_is_fitted(self, "statistics_")
-        if likelihood != "statistics":
-            raise ValueError(f'likelihood must be "statistics", not {likelihood!r}.')
-        return statistics_model(self._posterior)
+        if likelihood not in ("statistics", "rows"):
+            raise ValueError(f'likelihood must be "statistics" or "rows", not {likelihood!r}.')
+        if (X is None or y is None) == (likelihood == "rows"):
+            raise ValueError('X and y go with likelihood="rows", which needs both; the statistics are those of fit.')
+        if likelihood == "statistics":
+            return statistics_model(self._posterior)
+        table, encoded = self._encoded(X)
+        labels = read_labels(y, table.n_rows, may_lack=True)
+        return rows_model(
+            self._posterior, encoded, label_codes(labels, self.statistics_.classes), row_coordinate(table)
+        )
 
     def _check_proper(self) -> None:
         if not self._posterior.is_proper:
@@ -477,8 +721,25 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         result: dict[Any, Any] = {"label": self._posterior.labels.posterior}
         for part in self._posterior.parts:
             key = part.features if len(part.features) > 1 else part.features[0]
-            result[key] = part.posterior
+            result["label_" if key == "label" else key] = part.posterior
         return result
+
+    @property
+    def feature_weights_(self) -> xr.DataArray:
+        """The weight of every feature at prediction.
+
+        Examples
+        --------
+        >>> table, label = [["r"], ["r"], ["g"], ["g"], ["g"], ["r"]], list("AAABBB")
+        >>> model = NaiveBayes(Categorical(), feature_weights={"x0": 0.5}).fit(table, label)
+        >>> model.feature_weights_.to_series().to_dict()
+        {'x0': 0.5}
+        >>> prob = model.predict_proba([["r"]])[0]
+        >>> round(float(prob[0] / prob[1]) ** 2, 4)  # the odds 3/5 : 2/5, weighed by ½
+        1.5
+        """
+        check_is_fitted(self, "statistics_")
+        return labelled_weights(self._posterior, self._weighing)
 
     @overload
     def log_evidence(self) -> float: ...
@@ -575,8 +836,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
 
         Notes
         -----
-        Equal to refitting without each row under the same prior: defaults that are fixed from the pooled column stay.
-        A row leaves with its whole weight, and counts once in the sum; repeated rows leave one by one.
+        Equal to refitting without each row under the same prior: defaults that are fixed from the pooled column stay,
+        and so do feature weights. A row leaves with its whole weight, and counts once in the sum; repeated rows leave
+        one by one.
 
         Examples
         --------
@@ -648,6 +910,66 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             raise ValueError(f"reference {reference!r} is not among the labels {shown(classes)}.")
         position = None if reference is None else classes.index(reference)
         return explain(self._posterior, encoded, row_coordinate(table), position, prob)
+
+    def decide(
+        self,
+        X: Any,
+        costs: Any = None,
+        reject_cost: float | None = None,
+        *,
+        prob: float = 0.94,
+        draws: int = DEFAULT_DRAWS,
+        random_seed: Any = None,
+    ) -> xr.Dataset:
+        """Return the label of least expected cost for each row, or None where none is cheap enough.
+
+        Parameters
+        ----------
+        X : data frame, array or sparse matrix, shape (row, column)
+        costs : array_like, DataFrame or mapping, optional
+            What it costs to decide for a label (columns) where another is true (rows); or a mapping from
+            (true, decided), in which right decisions, if absent, cost 0. Without it, every error costs 1, and decisions
+            are those of ``predict``.
+        reject_cost : float, optional
+            What it costs not to decide: no label is chosen where the least expected cost is above it.
+        prob : float, default 0.94
+            Probability of the equal-tailed credible interval.
+        draws : int, default 10,000
+            How many draws to take where the interval has no closed form.
+        random_seed : int, Generator or None
+
+        Returns
+        -------
+        xarray.Dataset
+            By (row,): ``decision``, its ``expected_cost`` under ``predict_proba``, and ``lower`` and ``upper``, the
+            interval of the expected cost given θ over the posterior of θ. Attributes name its kind, probability and
+            method: in closed form where the cost of each decision turns on one label, as with two labels and with
+            equal costs; else by draws.
+
+        Raises
+        ------
+        ValueError
+            If X can't be read, a cost is absent or not finite, or the posterior is improper.
+
+        Examples
+        --------
+        >>> table, label = [["r"]] * 3 + [["g"]] * 3, ["ill", "ill", "well", "well", "well", "well"]
+        >>> model = NaiveBayes(Categorical()).fit(table, label)
+        >>> model.predict([["r"]])
+        array(['ill'], dtype='<U4')
+        >>> costs = {("ill", "well"): 1, ("well", "ill"): 10}
+        >>> model.decide([["r"]], costs, reject_cost=0.4).decision.item() is None  # p(ill) is .57
+        True
+        """
+        _check_prob(prob)
+        check_is_fitted(self, "statistics_")
+        table_of_costs = cost_table(costs, self.statistics_.classes)
+        if reject_cost is not None and not np.isfinite(reject_cost):
+            raise ValueError(f"reject_cost must be a finite number, not {reject_cost!r}.")
+        table, encoded = self._encoded(X)
+        self._check_proper()
+        given = exact_draws(self._posterior, draws, np.random.default_rng(random_seed))
+        return decide(self._posterior, encoded, row_coordinate(table), table_of_costs, reject_cost, prob, given)
 
     def calibration(
         self, X: Any, y: Any, sample_weight: Any = None, *, leave_one_out: bool = False, prob: float = 0.94
@@ -722,7 +1044,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         table, labels, weight = _read_rows(X, y, sample_weight)
         if of_training:
             self._check_training_rows(table, labels, weight)
-        codes = label_codes(labels, self.statistics_.classes)
+        codes = label_codes(labels, self.statistics_.classes, table)
         table, encoded = self._encoded(table)
         return table, encoded, codes, np.ones(table.n_rows) if weight is None else weight
 
@@ -734,6 +1056,32 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
                 "be left out; score other rows with predict_log_proba, or calibration without leave_one_out."
             )
 
+    def n_parameters(self, *, naive: bool = True) -> int:
+        """Return how many free parameters the model has.
+
+        Parameters
+        ----------
+        naive : bool, default True
+            Without the naive assumption, every label has a probability for each combination of all features' values.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        ValueError
+            If without the naive assumption a feature is neither Categorical nor Bernoulli.
+
+        Examples
+        --------
+        >>> model = NaiveBayes(Bernoulli()).fit([[0, 1, 1], [1, 1, 0]], ["A", "B"])
+        >>> model.n_parameters(), model.n_parameters(naive=False)
+        (7, 15)
+        """
+        check_is_fitted(self, "statistics_")
+        return self._posterior.n_parameters if naive else self._posterior.n_parameters_of_all_cells
+
     def describe(self) -> str:
         """Return how the model read each column, and the labels with their counts, as text."""
         check_is_fitted(self, "statistics_")
@@ -744,6 +1092,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         silent = self._uninformative()
         if silent:
             lines.append(f"left out, as they do not vary: {shown(silent)}")
+        if self._weighing["method"] != "none":
+            lines.append(described_weights(self.feature_weights_))
         return "\n".join(lines)
 
     def __str__(self) -> str:
@@ -753,6 +1103,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
 
 def _read_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Table, Column, Array | None]:
     """Rows, labels and weights, without the rows of weight 0."""
+    X, y, sample_weight = take_named(X, y, sample_weight)
     table = read_table(X)
     labels = read_labels(y, table.n_rows)
     if sample_weight is None:
@@ -765,6 +1116,14 @@ def _read_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Table, Column, Array
 def _check_prob(prob: float) -> None:
     if not 0 < prob < 1:
         raise ValueError(f"prob, the probability of an interval, must lie between 0 and 1, not {prob!r}.")
+
+
+def _arrays(posterior: Posterior, summary: Summary, table: Table, unseen: Unseen) -> list[Encoded]:
+    """The arrays that every part reads."""
+    return [
+        part.encoded(encode(part.block, table, summary.positions(table, part.block), unseen))
+        for part in posterior.parts
+    ]
 
 
 def _line(part: Part) -> str:

@@ -86,13 +86,13 @@ def _coefficients(skewness: Array, kurtosis: Array) -> tuple[Array, Array, Array
     """b, c and d by Newton's method on skewness and kurtosis, with b² = 1 − 2c² − 6d² from the variance."""
     wanted = np.stack([skewness.ravel(), kurtosis.ravel()])
     cd = np.stack([wanted[0] / 6, wanted[1] / 24 - wanted[0] ** 2 / 18])  # the expansion of Cornish and Fisher
-    step, miss = _newton_step(cd, wanted)
+    step, miss = _newton_step(cd[0], cd[1], wanted)
     cd -= step
     for _ in range(NEWTON_STEPS):
         active = np.flatnonzero(~(miss < TOLERANCE))
         if not active.size:
             break
-        step, miss[active] = _newton_step(cd[:, active], wanted[:, active])
+        step, miss[active] = _newton_step(cd[0, active], cd[1, active], wanted[:, active])
         cd[:, active] -= step
     squared = 1 - 2 * cd[0] ** 2 - 6 * cd[1] ** 2
     exists = (miss < TOLERANCE) & (squared > SMALLEST_SQUARE)
@@ -100,9 +100,8 @@ def _coefficients(skewness: Array, kurtosis: Array) -> tuple[Array, Array, Array
     return b.reshape(skewness.shape), cd[0].reshape(skewness.shape), cd[1].reshape(skewness.shape)
 
 
-def _newton_step(cd: Array, wanted: Array) -> tuple[Array, Array]:
+def _newton_step(c: Array, d: Array, wanted: Array) -> tuple[Array, Array]:
     """One damped step of (c, d), (2, ...), and by how much they missed the wanted skewness and kurtosis before it."""
-    c, d = cd
     b = np.sqrt(np.maximum(1 - 2 * c**2 - 6 * d**2, SMALLEST_SQUARE))
     u = 1 + 22 * c**2 + 48 * d**2
     skewness = c * (6 - 4 * c**2 + 72 * d**2 + 36 * b * d)

@@ -63,6 +63,7 @@ def plot_uncertainty(uncertainty: xr.Dataset, names: Sequence[str] | None = None
         of_label = uncertainty.sel(label=label)
         ax.hlines(places + offset, of_label["lower"], of_label["upper"], color=colour, lw=5, alpha=0.35)
         ax.plot(of_label["prob"], places + offset, "o", color=colour, label=str(label))
+    ax.hlines(places[1:] + 0.5, 0, 1, color="#808080", lw=0.5, alpha=0.5)
     ax.set(xlim=(-0.02, 1.02), xlabel="probability of the label")
     ax.set_yticks(places, [str(row) for row in uncertainty["row"].values] if names is None else list(names))
     ax.tick_params(axis="y", length=0)

@@ -55,7 +55,9 @@ def exact_draws(posterior: Posterior, n_draws: int, rng: np.random.Generator) ->
 
 
 def given_draws(posterior: Posterior, label_prob: Array, parameters: Sequence[Parameters]) -> Draws:
-    """Return draws whose parameters are at hand, the draw on their first axis."""
+    """Return draws whose parameters are at hand, (chain, draw, …) as ``Layout.arrays`` gives them."""
+    label_prob = _one_axis(label_prob)
+    parameters = [{name: _one_axis(values) for name, values in of_part.items()} for of_part in parameters]
 
     def naturals(draws: slice) -> Naturals:
         return log_positive(label_prob[draws]), [
@@ -64,6 +66,11 @@ def given_draws(posterior: Posterior, label_prob: Array, parameters: Sequence[Pa
         ]
 
     return Draws(len(label_prob), naturals)
+
+
+def _one_axis(values: Array) -> Array:
+    """Draws of all chains together: (draw, …)."""
+    return values.reshape(-1, *values.shape[2:])
 
 
 def score_blocks(

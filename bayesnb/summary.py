@@ -8,9 +8,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from bayesnb.blocks import Block, Encoded, Unseen, code_by_value, encode, in_order, plan, shown, with_levels_of
+from bayesnb.blocks import Block, Encoded, Missing, Unseen, code_by_value, encode, in_order, plan, shown, with_levels_of
 from bayesnb.families.base import Array, Statistics
-from bayesnb.frame import Column, Table
+from bayesnb.frame import Column, Table, plain
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,9 @@ class Summary:
     is_named: bool
 
     @classmethod
-    def empty(cls, table: Table, families: Any, classes: Iterable[Hashable]) -> Self:
+    def empty(cls, table: Table, families: Any, classes: Iterable[Hashable], missing: Missing = "ignore") -> Self:
         """Return the summary of no rows, for tables like the given one."""
-        blocks, classes = plan(table, families), tuple(classes)
+        blocks, classes = plan(table, families, missing), tuple(classes)
         none, no_labels = np.zeros(table.n_rows, dtype=bool), np.zeros(0, dtype=np.uint8)
         nothing = table.take(none)
         statistics = (
@@ -52,10 +52,11 @@ class Summary:
             If a column is absent, or the number of columns differs where there are no names to go by.
         """
         if self.is_named and table.is_named:
-            absent = [name for name in block.names if name not in table.names]
-            if absent:
+            place = {name: position for position, name in enumerate(table.names)}
+            if any(name not in place for name in block.names):
+                absent = [name for name in self.names if name not in place]
                 raise ValueError(f"X lacks the columns {shown(absent)} that the model was fitted on.")
-            return tuple(table.names.index(name) for name in block.names)
+            return tuple(place[name] for name in block.names)
         if len(table.names) != len(self.names):
             raise ValueError(
                 f"X has {len(table.names)} features, but NaiveBayes is expecting {len(self.names)} features as input."
@@ -71,13 +72,17 @@ class Summary:
         wide = self.with_levels(
             tuple(with_levels_of(block, table, self.positions(table, block)[0]) for block in self.blocks)
         )
-        y = label_codes(labels, self.classes)
-        counts = np.bincount(y, weight, len(self.classes))
+        y = label_codes(labels, self.classes, table)
         new = (
-            old + _statistics(block, part, y, len(self.classes), weight)
-            for old, block, part in zip(wide.statistics, wide.blocks, wide.encoded(table, unseen), strict=True)
+            _statistics(block, part, y, len(self.classes), weight)
+            for block, part in zip(wide.blocks, wide.encoded(table, unseen), strict=True)
         )
-        return replace(wide, label_counts=wide.label_counts + counts, statistics=tuple(new))
+        return wide.plus(np.bincount(y, weight, len(self.classes)), new)
+
+    def plus(self, label_counts: Array, statistics: Iterable[Statistics]) -> Self:
+        """Return the summary with the counts and statistics of further rows, of the same labels and levels."""
+        total = (old + new for old, new in zip(self.statistics, statistics, strict=True))
+        return replace(self, label_counts=self.label_counts + label_counts, statistics=tuple(total))
 
     def with_classes(self, classes: Iterable[Hashable]) -> Self:
         """Return the summary with room for further labels."""
@@ -105,22 +110,24 @@ class Summary:
         return replace(self, blocks=blocks, statistics=tuple(statistics))
 
 
-def label_codes(labels: Column, classes: tuple[Hashable, ...]) -> Array:
-    """Return the position of each label among the classes.
+def label_codes(labels: Column, classes: tuple[Hashable, ...], table: Table | None = None) -> Array:
+    """Return the position of each label among the classes, in the smallest unsigned type: (row,); −1 of a missing one.
 
     Raises
     ------
     ValueError
-        If a label is not among them.
+        If a label is none of them.
     """
     codes = code_by_value(labels.values, classes)
-    if (codes < 0).any():
-        row = int(np.argmax(codes < 0))
+    strange = codes < 0 if labels.missing is None else (codes < 0) & ~labels.missing
+    if strange.any():
+        row = int(np.argmax(strange))
+        where = f"row {row}" if table is None else table.row_name(row)
         raise ValueError(
-            f"The label {labels.values[row]!r} in row {row} is not among {shown(classes)}: "
+            f"The label {plain(labels.values[row])!r} in {where} is not among {shown(classes)}: "
             "name all the labels with partial_fit(…, classes=…)."
         )
-    return codes.astype(np.min_scalar_type(len(classes)))
+    return codes.astype(np.min_scalar_type(-len(classes) if labels.missing is not None else len(classes)))
 
 
 def _statistics(block: Block, encoded: Encoded, y: Array, n_labels: int, weight: Array | None) -> Statistics:

@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from bayesnb.blocks import shown
 from bayesnb.families import Categorical, Multinomial
 from bayesnb.families.base import Array
-from bayesnb.frame import Table
+from bayesnb.frame import Table, object_array
 from bayesnb.posterior import Posterior
 from bayesnb.priors import Parameters
 
 RESERVED = ("label", "row", "chain", "draw", "feature", "term", "order")
-SUFFIXES = ("prob", "mean", "sd", "rate", "variance", "count", "average", "spread", "total", "rest")  # of any variable
+SUFFIXES = ("prob", "mean", "sd", "rate", "variance", "count", "average", "spread", "total", "rest", "value")
 
 
 @dataclass(frozen=True)
@@ -60,35 +61,45 @@ class Layout:
         sizes = dict(zip(sample_dims, label_prob.shape, strict=False))
         return xr.Dataset(data, {**{dim: np.arange(size) for dim, size in sizes.items()}, **self.coords})
 
-    def arrays(self, dataset: xr.Dataset) -> tuple[Array, list[Parameters]]:
-        """Return the label probabilities and the arrays of every part, the inverse of ``dataset``; draws as one axis.
+    def arrays(self, posterior: xr.Dataset) -> tuple[Array, list[Parameters]]:
+        """Return the label probabilities and the arrays of every part from a posterior's Dataset.
+
+        The inverse of ``dataset``: the axes are (chain, draw, …), the parameters those of each part in turn.
 
         Raises
         ------
         ValueError
-            If a variable is absent, or its coordinates are not those of the model.
+            If the Dataset is of another model, naming the variables, labels or levels that differ.
         """
-        label_prob = self._values(dataset, "label_prob", ("label",))
-        parameters: dict[int, Parameters] = {v.part: {} for v in self.variables}
-        for v in self.variables:
-            values = self._values(dataset, v.name, v.dims)
-            if v.position is None:
-                parameters[v.part][v.parameter] = values
-            else:
-                parameters[v.part].setdefault(v.parameter, []).append(values)
-        return label_prob, [
-            {name: np.stack(values, axis=-1) if isinstance(values, list) else values for name, values in part.items()}
-            for _, part in sorted(parameters.items())
-        ]
+        self._check_same(posterior)
+        parts = dict.fromkeys(v.part for v in self.variables)
+        label_prob = posterior["label_prob"].transpose("chain", "draw", "label").to_numpy()
+        return label_prob, [self.parameters_of(part, posterior) for part in parts]
 
-    def _values(self, dataset: xr.Dataset, name: str, dims: tuple[str, ...]) -> Array:
-        """The draws of one variable, all chains together: (draw, *dims)."""
-        if name not in dataset:
-            raise ValueError(f"The draws lack the variable {name!r} of this model.")
-        for dim in dims:
-            if dim not in dataset.coords or list(dataset[dim].values) != list(self.coords[dim]):
-                raise ValueError(f"The draws of {name!r} are not of this model: its {dim!r} are {self.coords[dim]}.")
-        return dataset[name].transpose(..., *dims).to_numpy().reshape(-1, *(len(self.coords[dim]) for dim in dims))
+    def parameters_of(self, part: int, posterior: xr.Dataset) -> Parameters:
+        """Return the arrays of one part, (chain, draw, …)."""
+        by_name: dict[str, list[Array]] = {}
+        for v in self.variables:
+            if v.part == part:
+                values = posterior[v.name].transpose("chain", "draw", *v.dims).to_numpy()
+                by_name.setdefault(v.parameter, []).append(values if v.position is None else values[..., None])
+        return {name: np.concatenate(arrays, axis=-1) for name, arrays in by_name.items()}
+
+    def _check_same(self, posterior: xr.Dataset) -> None:
+        names = ["label_prob", *(v.name for v in self.variables)]
+        lacking = [name for name in names if name not in posterior]
+        if lacking:
+            raise ValueError(f"The posterior is of another model: it lacks the variables {shown(lacking)}.")
+        further = [name for name, v in posterior.data_vars.items() if "feature" in v.attrs and name not in names]
+        if further:
+            raise ValueError(f"The posterior is of another model: it has the further variables {shown(further)}.")
+        for dim, values in self.coords.items():
+            theirs = posterior[dim].to_numpy().tolist()
+            if theirs != values.tolist():
+                raise ValueError(
+                    f"The posterior is of another model: along {dim!r} it has {shown(theirs)}, "
+                    f"but this model {shown(values.tolist())}."
+                )
 
 
 def layout_of(posterior: Posterior) -> Layout:
@@ -97,7 +108,7 @@ def layout_of(posterior: Posterior) -> Layout:
     coords = {"label": coordinate(posterior.classes)}
     variables: list[Variable] = []
     for number, part in enumerate(posterior.parts):
-        parameters = list(part.posterior.mean())
+        parameters = part.family.parameters
         if isinstance(part.family, Multinomial):
             stem = _claimed("term", taken - {"term"}, taken)
             coords[stem] = coordinate(part.features)
@@ -132,6 +143,4 @@ def coordinate(values: Sequence[Any]) -> Array:
     values = list(values)
     if len({type(value) for value in values}) == 1 and isinstance(values[0], bool | int | float | str):
         return np.array(values)
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
+    return object_array(values)

@@ -39,7 +39,7 @@ def _arff(file, label, drop=()):
 def _dna():
     frame = pd.read_csv(FOLDER / "mlbench_DNA.csv.gz")
     label = frame.columns[-1]
-    return frame.astype({name: bool for name in frame.columns[:-1]}), label
+    return frame.astype(dict.fromkeys(frame.columns[:-1], bool)), label
 
 
 _CANCER = ("age", "menopause", "size", "nodes", "caps", "malignancy", "breast", "quadrant", "irradiated", "recurrence")

@@ -71,7 +71,7 @@ def test_names_and_attributes(model, rows):
     assert list(parts.row.values) == list(rows.index)
     assert list(parts.label.values) == sorted(LABELS)
     assert parts.sizes["feature"] == len(model._posterior.features)
-    assert (parts.attrs["interval"], parts.attrs["prob"], parts.attrs["method"]) == ("eti", 0.8, "cumulants")
+    assert (parts.attrs["interval"], parts.attrs["interval_prob"], parts.attrs["method"]) == ("eti", 0.8, "cumulants")
 
 
 def drawn_terms(model, rows, draws=20_000):

@@ -9,6 +9,8 @@ from types import ModuleType
 
 import pytest
 
+import bayesnb
+
 ROOT = Path(__file__).parent.parent
 BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\s*^```text\n(.*?)^```$)?", re.DOTALL | re.MULTILINE)
 
@@ -24,3 +26,9 @@ def test_code_on_a_page_prints_what_the_page_says(page, monkeypatch):
             exec(code, vars(module))  # noqa: S102 - the pages are ours
         if expected:
             assert printed.getvalue() == expected
+
+
+def test_the_reference_lists_every_public_name():
+    page = (ROOT / "docs" / "api" / "index.md").read_text()
+    modules = {"datasets", "plots"}
+    assert {name for name in bayesnb.__all__ if name not in modules} <= set(page.split())

@@ -54,3 +54,26 @@ def _mark_tolerance(axis: Any) -> None:
     axis.axvline(1, color="C3", linewidth=1)
     axis.set_xlim(SMALLEST, max(10.0, axis.get_xlim()[1]))
     axis.set_xlabel(f"claimed to be equal: difference as a share of what is allowed ({SMALLEST:g}: exactly equal)")
+
+
+def draw_ranks(ranks: dict[str, Any], bins: int, size: float) -> Any:
+    """Return a figure of a rank histogram for each quantity, with the band that all bars together stay in."""
+    from matplotlib.figure import Figure
+    from scipy import stats
+
+    columns = 4
+    rows = -(-len(ranks) // columns)
+    figure = Figure(figsize=(11, 2.2 * rows), layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False).ravel()
+    for axis in axes[len(ranks) :]:
+        axis.set_axis_off()
+    for axis, (name, values) in zip(axes, ranks.items(), strict=False):
+        tail = size / 2 / (bins * len(ranks))
+        low, high = stats.binom(len(values), 1 / bins).ppf([tail, 1 - tail])
+        axis.hist(values, bins, color="C0", alpha=0.7)
+        axis.axhspan(low, high, color="0.5", alpha=0.2)
+        axis.set_title(name, fontsize=10)
+        axis.set_yticks([])
+        axis.spines[["left", "top", "right"]].set_visible(False)
+    figure.supxlabel("rank of the truth among the draws")
+    return figure

@@ -87,7 +87,8 @@ def sampled_checks(posterior: Posterior, draws: xr.Dataset) -> Iterator[Check]:
     for claim, by_name in gaps.items():
         compared = sum(values.size for values in by_name.values())
         expected = stats.norm.isf((1 - 0.5 ** (1 / compared)) / 2)
-        note = f"Of {compared:,} right ones the worst would typically be {expected:.1f} off."
+        note = f"Of {compared:,} right ones the worst is typically {expected:.1f} off"
+        note += f"; {allowed:.1f} is what all {n:,} together exceed once in {1 / FALSE_ALARM:,.0f} tables."
         for name, values in by_name.items():
             yield Check(claim, name, float(values.max()), allowed, note=note)
     for name in exact:

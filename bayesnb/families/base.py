@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import gammaln
 
-from bayesnb.priors import Parameters, Prior
+from bayesnb.priors import Beta, Dirichlet, Parameters, Prior
 
 Array = NDArray[Any]
 CumulantScorer = Callable[[Any, Array | None], Array]
@@ -52,6 +52,10 @@ class Statistics:
         """Apply one function to every array: an index, a broadcast, a reordering."""
         return self._combine(function)
 
+    def beside(self, *others: Self) -> Self:
+        """Return the statistics of several features together, side by side on the last axis."""
+        return type(self)(*(np.concatenate([getattr(s, f.name) for s in (self, *others)], -1) for f in fields(self)))
+
     def agrees_with(self, other: Self) -> bool:
         """Whether two statistics are the same but for rounding, as those of the same rows in another order are."""
         return all(
@@ -73,8 +77,20 @@ class Family(ABC):
     no feature axis.
     """
 
+    prior: Any
+    prior_type: ClassVar[type[Prior]]
     whole_row: ClassVar[bool] = False
     name: ClassVar[str]
+    parameters: ClassVar[tuple[str, ...]]  # by the names that trees have them under
+
+    def __post_init__(self) -> None:
+        """Refuse a prior of another family; keep an array as a tuple, so that equal families are equal."""
+        is_concentration = not isinstance(self.prior, Prior) and self.prior_type in (Beta, Dirichlet)
+        is_of_family = self.prior is None or is_concentration or isinstance(self.prior, self.prior_type)
+        if not (is_of_family or callable(self.prior)):
+            raise TypeError(f"The prior of a {self.name} is a {self.prior_type.__name__}, not {self.prior!r}.")
+        if isinstance(self.prior, np.ndarray | list):
+            object.__setattr__(self, "prior", tuple(np.asarray(self.prior).tolist()))
 
     @abstractmethod
     def resolve_prior(self, concentration: object, statistics: Any, values: Sequence[Any]) -> Prior:
@@ -148,6 +164,20 @@ class Family(ABC):
         likelihood is that of the rows, up to a constant factor.
         """
 
+    @abstractmethod
+    def simulate(self, rng: np.random.Generator, parameters: Parameters, tokens: Array) -> Array:
+        """Return random values x for parameters that have the row in place of the label, sample axes in front.
+
+        ``tokens``, (row,), is how many a row has, for a family that takes that as given.
+        """
+
+    @abstractmethod
+    def row_distribution(self, parameters: Parameters, x: Array) -> tuple[str, dict[str, Any]]:
+        """Return the name of PyMC's distribution of the values x of one feature, and its arguments.
+
+        ``parameters`` broadcast against x: those of each row, or with x (row, 1) those of every label.
+        """
+
     def score(self, posterior: Any, x: Any, observed: Array | None = None, weights: Array | None = None) -> Array:
         """Return the log predictive summed over the features: (row, label).
 
@@ -155,8 +185,19 @@ class Family(ABC):
         """
         return blocked(lambda x, seen: weighted(self.cgf(posterior, x, observed=seen), weights).sum(-1), x, observed)
 
+    def score_at(
+        self, parameters: Parameters, x: Any, observed: Array | None = None, weights: Array | None = None
+    ) -> Array:
+        """Return log p(x given θ) summed over the features, weighted as ``score`` is: (row, label)."""
+
+        def block(x: Any, seen: Array | None) -> Array:
+            values = self.log_likelihood(parameters, x, seen)
+            return weighted(values if values.ndim == 3 else values[..., None], weights).sum(-1)
+
+        return blocked(block, x, observed)
+
     def cumulant_scorer(self, posterior: Any, weights: Array | None = None) -> CumulantScorer:
-        """Return a function of (x, observed): the first four cumulants of Σ w·log p(x given θ), (row, 4, label).
+        """Return a function of blocks (x, observed): four cumulants of Σ w·log p(x given θ), each (row, 4, label).
 
         The r-th cumulant of a weighted term is w^r times its own; those of the independent features add.
         """
@@ -221,8 +262,15 @@ def matmul_log(x: Any, log_table: Array) -> Array:
     if possible.all():
         return np.asarray(x @ log_table.T)
     score = np.asarray(x @ np.where(possible, log_table, 0.0).T)
-    score[np.asarray(x @ (~possible).T.astype(float)) > 0] = -np.inf
+    for value, places in ((-np.inf, np.isneginf(log_table)), (np.nan, np.isnan(log_table))):
+        score[np.asarray(x @ places.T.astype(float)) > 0] = value
     return score
+
+
+def log_ratio(part: Array, whole: Array) -> Array:
+    """Return a difference of logarithms; nan is meant for 0/0, a label without rows under a concentration of 0."""
+    with np.errstate(invalid="ignore"):
+        return part - whole
 
 
 def observe_counts(name: str, prob: Any, counts: Array, dims: tuple[str, ...]) -> None:

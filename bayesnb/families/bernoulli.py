@@ -20,13 +20,14 @@ from bayesnb.families.base import (
     is_whole,
     laid_out,
     log_positive,
+    log_ratio,
     log_rising,
     matmul_log,
     only,
     sum_by_label,
     weighted,
 )
-from bayesnb.priors import Beta, Parameters, concentration_vector, log_dirichlet
+from bayesnb.priors import Beta, Parameters, Prior, concentration_vector, log_dirichlet
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,9 +44,10 @@ class Bernoulli(Family):
 
     Parameters
     ----------
-    prior : None, number, str, pair, mapping or Beta
+    prior : None, number, str, pair, mapping, Beta or function
         None takes the model's ``concentration``. A number is the λ of both values; "laplace", "jeffreys" and "perks"
         are 1, ½ and ½; a pair is (λ of one, λ of zero), a mapping ``{1: λ, 0: λ}``.
+        A function that declares PyMC variables is a prior without a closed form: see ``bayesnb.priors.Sampled``.
 
     Examples
     --------
@@ -54,7 +56,9 @@ class Bernoulli(Family):
     """
 
     prior: Any = None
+    parameters: ClassVar[tuple[str, ...]] = ("prob",)
     name: ClassVar[str] = "Bernoulli"
+    prior_type: ClassVar[type[Prior]] = Beta
 
     def resolve_prior(self, concentration: object, statistics: Any, values: Sequence[Any]) -> Beta:
         if isinstance(self.prior, Beta):
@@ -85,7 +89,7 @@ class Bernoulli(Family):
         self, posterior: Any, x: Any, t: float | Array = 1.0, y: Array | None = None, observed: Array | None = None
     ) -> Array:
         p, x, t = laid_out(posterior, _dense(x).astype(bool), t, y, observed)
-        result = log_rising(np.where(x, p.a, p.b), t) - log_rising(p.a + p.b, t)
+        result = log_ratio(log_rising(np.where(x, p.a, p.b), t), log_rising(p.a + p.b, t))
         return only(result, observed) if y is None else result
 
     def cumulants(self, posterior: Any, x: Any, observed: Array | None = None) -> Array:
@@ -108,6 +112,15 @@ class Bernoulli(Family):
     def log_likelihood(self, parameters: Parameters, x: Any, observed: Array | None = None) -> Array:
         x, prob = _dense(x)[:, None, :].astype(float), parameters["prob"]
         return only(xlogy(x, prob) + xlog1py(1 - x, -prob), observed)
+
+    def score_at(
+        self, parameters: Parameters, x: Any, observed: Array | None = None, weights: Array | None = None
+    ) -> Array:
+        if not sparse.issparse(x):
+            return super().score_at(parameters, x, observed, weights)
+        with np.errstate(divide="ignore"):  # the logarithm of an impossible value is -inf, and meant
+            log_one, log_zero = np.log(parameters["prob"]), np.log1p(-parameters["prob"])
+        return _sparse_score(x, weighted(log_one, weights), weighted(log_zero, weights))
 
     def design(self, posterior: Any, x: Any, observed: Array | None = None) -> Array:
         ones = _dense(x).astype(bool)
@@ -135,9 +148,17 @@ class Bernoulli(Family):
         else:  # fractional weights
             pm.Potential(f"{stem}_count", (ones * pm.math.log(prob) + zeros * pm.math.log1p(-prob)).sum())
 
+    def simulate(self, rng: np.random.Generator, parameters: Parameters, tokens: Array) -> Array:
+        return rng.random(parameters["prob"].shape) < parameters["prob"]
+
+    def row_distribution(self, parameters: Parameters, x: Array) -> tuple[str, dict[str, Any]]:
+        return "Bernoulli", {"p": parameters["prob"]}
+
     def score(self, posterior: Any, x: Any, observed: Array | None = None, weights: Array | None = None) -> Array:
-        total = posterior.a + posterior.b
-        log_one, log_zero = (weighted(np.log(a / total), weights) for a in (posterior.a, posterior.b))
+        log_total = log_rising(posterior.a + posterior.b, 1)
+        log_one, log_zero = (
+            weighted(log_ratio(log_rising(part, 1), log_total), weights) for part in (posterior.a, posterior.b)
+        )
         if sparse.issparse(x):
             return _sparse_score(x, log_one, log_zero)
 
@@ -147,6 +168,13 @@ class Bernoulli(Family):
             return matmul_log(ones, log_one) + matmul_log(zeros, log_zero)
 
         return blocked(block, x, observed)
+
+
+def _cumulants(posterior: Any) -> tuple[Array, Array]:
+    """The first four cumulants of ln θ and of ln(1 − θ): each (4, label, feature)."""
+    orders = np.arange(4)[:, None, None]
+    total = polygamma(orders, posterior.a + posterior.b)
+    return polygamma(orders, posterior.a) - total, polygamma(orders, posterior.b) - total
 
 
 def _of_ones_and_all(log_one: Array, log_zero: Array) -> Array:

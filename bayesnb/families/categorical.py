@@ -16,12 +16,13 @@ from bayesnb.families.base import (
     Family,
     Statistics,
     log_positive,
+    log_ratio,
     log_rising,
     observe_counts,
     only,
     weighted,
 )
-from bayesnb.priors import Dirichlet, Parameters, concentration_vector, log_dirichlet
+from bayesnb.priors import Dirichlet, Parameters, Prior, concentration_vector, log_dirichlet
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,12 +38,15 @@ class Categorical(Family):
 
     Parameters
     ----------
-    prior : None, number, str, array_like, mapping or Dirichlet
+    prior : None, number, str, array_like, mapping, Dirichlet or function
         None takes the model's ``concentration``. Otherwise one λ for all values, "laplace" (1), "jeffreys" (½) or
         "perks" (1/S), one λ a value, or a mapping from each value to its λ.
+        A function that declares PyMC variables is a prior without a closed form: see ``bayesnb.priors.Sampled``.
     levels : sequence, optional
         The values that the feature can take, seen or not. Without it, those that the column's type declares
         (a categorical or enum), or else those met in training.
+    missing : {"ignore", "level", "error"}, optional
+        What a missing cell is, if not what the model's ``missing`` says. "level" is a value of its own, None.
 
     Examples
     --------
@@ -52,9 +56,15 @@ class Categorical(Family):
 
     prior: Any = None
     levels: Any = None
+    missing: Any = None
+    parameters: ClassVar[tuple[str, ...]] = ("prob",)
     name: ClassVar[str] = "Categorical"
+    prior_type: ClassVar[type[Prior]] = Dirichlet
 
     def __post_init__(self) -> None:
+        if self.missing not in (None, "ignore", "level", "error"):
+            raise ValueError(f'Categorical: missing must be "ignore", "level" or "error", not {self.missing!r}.')
+        super().__post_init__()
         if self.levels is not None:
             object.__setattr__(self, "levels", tuple(self.levels))
             if len(set(self.levels)) != len(self.levels):
@@ -90,7 +100,7 @@ class Categorical(Family):
         if y is None:
             return _look_up(_log_tilt(posterior, t), x, observed)
         concentration, t = posterior.concentration, t if observed is None else t * observed
-        return log_rising(concentration[y, x], t) - log_rising(concentration.sum(-1)[y], t)
+        return log_ratio(log_rising(concentration[y, x], t), log_rising(concentration.sum(-1)[y], t))
 
     def cumulants(self, posterior: Any, x: Any, observed: Array | None = None) -> Array:
         return np.stack([_look_up(of_order, x, observed) for of_order in _cumulant_table(posterior)])
@@ -128,6 +138,13 @@ class Categorical(Family):
     ) -> None:
         observe_counts(f"{stem}_count", parameters["prob"], statistics.counts, dims)
 
+    def simulate(self, rng: np.random.Generator, parameters: Parameters, tokens: Array) -> Array:
+        steps = parameters["prob"].cumsum(-1)[..., :-1]
+        return (rng.random((*steps.shape[:-1], 1)) >= steps).sum(-1)
+
+    def row_distribution(self, parameters: Parameters, x: Array) -> tuple[str, dict[str, Any]]:
+        return "Categorical", {"p": parameters["prob"]}
+
     def score(self, posterior: Any, x: Any, observed: Array | None = None, weights: Array | None = None) -> Array:
         return _look_up(weighted(_log_tilt(posterior, 1.0), weights), x, observed)
 
@@ -142,7 +159,7 @@ def _cumulant_table(posterior: Any) -> Array:
 def _log_tilt(posterior: Any, t: float | Array) -> Array:
     """K(t) of every level: (label, level)."""
     concentration = posterior.concentration
-    return log_rising(concentration, t) - log_rising(concentration.sum(-1), t)[:, None]
+    return log_ratio(log_rising(concentration, t), log_rising(concentration.sum(-1), t)[:, None])
 
 
 def _look_up(table: Array, x: Array, observed: Array | None) -> Array:

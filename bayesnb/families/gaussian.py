@@ -25,7 +25,7 @@ from bayesnb.families.base import (
     only,
     sum_by_label,
 )
-from bayesnb.priors import LOG_2PI, NormalInverseGamma, Parameters
+from bayesnb.priors import LOG_2PI, NormalInverseGamma, Parameters, Prior
 
 SUMS = ("count", "total", "squares")  # the fields that add; the shift does not
 
@@ -106,9 +106,10 @@ class Gaussian(Family):
 
     Parameters
     ----------
-    prior : None or NormalInverseGamma
+    prior : None, NormalInverseGamma or function
         None is unit information about the pooled column: location the pooled mean, pseudo_count 1, shape 1, scale the
         pooled variance. It moves and scales with the column, so that the unit of measurement does not matter.
+        A function that declares PyMC variables is a prior without a closed form: see ``bayesnb.priors.Sampled``.
 
     Examples
     --------
@@ -117,7 +118,9 @@ class Gaussian(Family):
     """
 
     prior: Any = None
+    parameters: ClassVar[tuple[str, ...]] = ("mean", "sd")
     name: ClassVar[str] = "Gaussian"
+    prior_type: ClassVar[type[Prior]] = NormalInverseGamma
 
     def resolve_prior(
         self, concentration: object, statistics: GaussianStatistics, values: Sequence[Any]
@@ -127,8 +130,6 @@ class Gaussian(Family):
     def is_informative(self, statistics: GaussianStatistics) -> Array:
         pooled = statistics.pooled()
         variance = _quotient(pooled.squares_about_mean, pooled.count)[0]
-        if not np.isfinite(variance).all():
-            raise ValueError("Gaussian: values are so large that their squares overflow; use a larger unit.")
         rounding = (4 * np.finfo(float).eps * pooled.mean[0]) ** 2  # of a constant, variance is but rounding error
         return (variance > rounding) | (self.prior is not None)
 
@@ -233,6 +234,12 @@ class Gaussian(Family):
         if len(rest):  # equal values, or fractional weights of less than a row: all that the average does not say
             log_rest = (1 - n[rest]) * pm.math.log(sd[rest]) - squares[rest] / (2 * sd[rest] ** 2)
             pm.Potential(f"{stem}_rest", log_rest.sum())
+
+    def simulate(self, rng: np.random.Generator, parameters: Parameters, tokens: Array) -> Array:
+        return np.asarray(rng.normal(parameters["mean"], parameters["sd"]))
+
+    def row_distribution(self, parameters: Parameters, x: Array) -> tuple[str, dict[str, Any]]:
+        return "Normal", {"mu": parameters["mean"], "sigma": parameters["sd"]}
 
     def unit_information(self, statistics: GaussianStatistics) -> NormalInverseGamma:
         """Return the default prior: one row's worth of knowledge about the pooled column, (1, feature)."""

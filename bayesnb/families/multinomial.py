@@ -15,13 +15,14 @@ from bayesnb.families.base import (
     Family,
     Statistics,
     log_positive,
+    log_ratio,
     log_rising,
     matmul_log,
     observe_counts,
     sum_by_label,
     weighted,
 )
-from bayesnb.priors import Dirichlet, Parameters, concentration_vector, log_dirichlet
+from bayesnb.priors import Dirichlet, Parameters, Prior, concentration_vector, log_dirichlet
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,9 +43,10 @@ class Multinomial(Family):
 
     Parameters
     ----------
-    prior : None, number, str, array_like, mapping or Dirichlet
+    prior : None, number, str, array_like, mapping, Dirichlet or function
         None takes the model's ``concentration``. Otherwise one λ for all terms, "laplace" (1), "jeffreys" (½) or
         "perks" (1/V), one λ a term, or a mapping from each column name to its λ.
+        A function that declares PyMC variables is a prior without a closed form: see ``bayesnb.priors.Sampled``.
 
     Examples
     --------
@@ -54,7 +56,9 @@ class Multinomial(Family):
 
     prior: Any = None
     whole_row: ClassVar[bool] = True
+    parameters: ClassVar[tuple[str, ...]] = ("prob",)
     name: ClassVar[str] = "Multinomial"
+    prior_type: ClassVar[type[Prior]] = Dirichlet
 
     def resolve_prior(self, concentration: object, statistics: Any, values: Sequence[Any]) -> Dirichlet:
         spec = concentration if self.prior is None else self.prior
@@ -80,12 +84,12 @@ class Multinomial(Family):
         x, concentration = _documents(x, observed), posterior.concentration
         total, tokens = concentration.sum(-1), x.sum(1)
         if y is None:
-            rising = _rising_sum(x, concentration, t) - log_rising(total, t * tokens[:, None])
+            rising = log_ratio(_rising_sum(x, concentration, t), log_rising(total, t * tokens[:, None]))
             return rising + t * _log_coefficient(x)[:, None]
         rows = _row_of_entry(x)
         t_of_entry = np.broadcast_to(t, len(y))[rows]
         terms = log_rising(concentration[y[rows], x.indices], t_of_entry * x.data)
-        rising = np.bincount(rows, terms, len(y)) - log_rising(total[y], t * tokens)
+        rising = log_ratio(np.bincount(rows, terms, len(y)), log_rising(total[y], t * tokens))
         return rising + t * _log_coefficient(x)
 
     def cumulants(self, posterior: Any, x: Any, observed: Array | None = None) -> Array:
@@ -118,6 +122,12 @@ class Multinomial(Family):
         self, stem: str, parameters: Parameters, statistics: MultinomialStatistics, dims: tuple[str, ...]
     ) -> None:
         observe_counts(f"{stem}_count", parameters["prob"], statistics.counts, dims)
+
+    def simulate(self, rng: np.random.Generator, parameters: Parameters, tokens: Array) -> Array:
+        return rng.multinomial(tokens, parameters["prob"])
+
+    def row_distribution(self, parameters: Parameters, x: Array) -> tuple[str, dict[str, Any]]:
+        return "Multinomial", {"n": x.sum(-1), "p": parameters["prob"]}
 
     def score(self, posterior: Any, x: Any, observed: Array | None = None, weights: Array | None = None) -> Array:
         return weighted(self.cgf(posterior, x, observed=observed), weights)
