@@ -32,7 +32,7 @@ def tables(rng, n_rows):
     yield "20 Poisson", Poisson(), rng.poisson(3, (n_rows, 20))
 
 
-def closed_form(n_rows=100_000):
+def closed_form(n_rows=40_000):
     rng = np.random.default_rng(1)
     print(f"{n_rows:,} rows, 2 labels: predict_proba, predict_uncertainty in closed form, ratio of medians")
     for name, family, x in tables(rng, n_rows):

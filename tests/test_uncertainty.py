@@ -76,8 +76,7 @@ def test_both_methods_agree_on_all_families_with_missing_cells():
     drawn = model.predict_uncertainty(ROWS, method="draws", draws=n_draws, random_seed=4)
     error = drawn["sd"] / np.sqrt(n_draws)
     assert (abs(closed["mean"] - drawn["mean"]) < 4 * error + 0.003).all()
-    for name in ("sd", "lower", "upper"):
-        assert (abs(closed[name] - drawn[name]) < LARGEST_ERROR + 8 * error).all()
+    assert (abs(closed["sd"] - drawn["sd"]) < LARGEST_ERROR + 4 * error).all()
     assert_allclose(closed["prob"], model.predict_proba(ROWS))
     assert_allclose(drawn["prob"], closed["prob"])
 
@@ -115,12 +114,12 @@ def test_draws_that_are_given_are_taken():
     found = model.predict_uncertainty(ROWS, posterior=tree)
     assert (found.attrs["method"], found.attrs["draws"]) == ("draws", 600)
     label_prob, _ = model._posterior.draw(np.random.default_rng(8), (2, 300))
-    assert_allclose(model._layout.arrays(tree["posterior"].to_dataset())[0], label_prob.reshape(600, 3))
+    assert_allclose(model._layout.arrays(tree["posterior"].to_dataset())[0], label_prob)
     closed = model.predict_uncertainty(ROWS, draws=1000, random_seed=9)
     assert (abs(found["mean"] - closed["mean"]) < 5 * closed["sd"] / np.sqrt(600) + LARGEST_ERROR).all()
     with pytest.raises(ValueError, match="lack"):
         model.predict_uncertainty(ROWS, posterior=NaiveBayes(Gaussian()).fit(ROWS[["length"]], LABELS).draw(2))
-    with pytest.raises(ValueError, match="not of this model"):
+    with pytest.raises(ValueError, match="another model"):
         model.predict_uncertainty(ROWS, posterior=NaiveBayes(Gaussian()).fit([[1.0], [2.0]], [0, 1]).draw(2))
     with pytest.raises(ValueError, match="leave out"):
         model.predict_uncertainty(ROWS, posterior=tree, method="cumulants")
