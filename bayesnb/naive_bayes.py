@@ -25,7 +25,7 @@ from bayesnb.frame import Column, Table, read_labels, read_table, read_weights, 
 from bayesnb.merging import check_same_parameters, remainder, union
 from bayesnb.posterior import Part, Posterior, check_proper_prior, posterior_of
 from bayesnb.same_rows import difference
-from bayesnb.score_draws import DEFAULT_DRAWS, exact_draws, given_draws
+from bayesnb.score_draws import DEFAULT_DRAWS, DRAWS_FOR_FEW, exact_draws, given_draws
 from bayesnb.summary import Summary, label_codes
 from bayesnb.tree import Layout, coordinate, layout_of, row_coordinate
 from bayesnb.uncertainty import Kind, Method, predict_uncertainty
@@ -396,7 +396,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         posterior : DataTree, optional
             Draws from ``draw`` or ``sample`` to take, all of them; so ``method="draws"``.
         draws : int, optional
-            How many exact draws to take where draws are needed, by default 10,000.
+            How many exact draws to take where draws are needed; by default 10,000, and 100,000 for the few rows.
         random_seed : int, Generator or None
 
         Returns
@@ -436,8 +436,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         table, encoded = self._encoded(X)
         self._check_proper()
         if posterior is None:
-            rng = np.random.default_rng(random_seed)
-            given = exact_draws(self._posterior, DEFAULT_DRAWS if draws is None else draws, rng)
+            n_draws = draws or (DEFAULT_DRAWS if method == "draws" else DRAWS_FOR_FEW)
+            given = exact_draws(self._posterior, n_draws, np.random.default_rng(random_seed))
         else:
             given = given_draws(self._posterior, *self._layout.arrays(posterior["posterior"].to_dataset()))
             method = "draws"
@@ -641,12 +641,16 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If the posterior is improper, as for ``draw``, or a prior is.
+            If a prior is improper (a concentration of 0).
+
+        Warns
+        -----
+        ConvergenceWarning
+            Of variables with r-hat above 1.01 or fewer than 100 effective draws a chain, and of divergences.
         """
         from bayesnb.sampling import sample
 
         check_is_fitted(self, "statistics_")
-        self._check_proper()
         return sample(
             self._posterior,
             draws=draws,

@@ -127,7 +127,7 @@ def test_documents_of_one_token_agree_and_longer_ones_differ_by_hand():
     assert frame.loc[differences.DOCUMENTS.name, "verdict"] == "differs"
 
 
-def test_draws_weighted_by_the_row_recover_the_exact_prediction(fitted):
+def test_draws_weighted_by_the_row_recover_the_exact_prediction():
     result = verify_equivalence(MODEL, *mixed_table(), sampling=False, random_seed=1)
     check = next(check for check in result.checks if check.claim is differences.OVER_DRAWS)
     weighted = float(check.note.split()[-1].rstrip("."))
@@ -210,5 +210,5 @@ def test_verify_exits_with_1_if_a_claim_fails(table, capsys, monkeypatch):
 
 
 def test_verify_names_the_columns_there_are(table):
-    with pytest.raises(ValueError, match="'species'.*colour, size, kind"):
+    with pytest.raises(ValueError, match=r"'species'.*colour, size, kind"):
         main(["verify", table, "--no-sampling"])

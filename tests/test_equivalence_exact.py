@@ -45,7 +45,7 @@ def test_counts_are_those_of_the_table(posterior):
 WRONG = {
     "λ counted for each label, not each value": lambda n, a: sum(n) + 3 * a[0] + 1,
     "one value too few": lambda n, a: sum(n) + sum(a) - a[0],
-    "no λ below": lambda n, a: max(sum(n), 1),
+    "no λ below": lambda n, _: max(sum(n), 1),
 }
 
 
