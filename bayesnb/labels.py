@@ -28,6 +28,11 @@ class LabelModel:
         return None if self.prior is None else Dirichlet(self.prior.concentration + self.counts)
 
     @property
+    def n_parameters(self) -> int:
+        """Count of the free parameters: K − 1, or none where the probabilities are known."""
+        return 0 if self.prior is None else len(self.counts) - 1
+
+    @property
     def is_proper(self) -> bool:
         """Whether draws exist; not so with a label_concentration of 0 and a label without rows."""
         return self.posterior is None or self.posterior.is_proper

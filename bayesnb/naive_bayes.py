@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from bayesnb import engines
 from bayesnb.blocks import Encoded, Missing, Unseen, encode, in_order, shown
 from bayesnb.calibration import calibration, warn_if_overconfident
+from bayesnb.decisions import cost_table, decide
 from bayesnb.evidence import check_comparable, evidence_by_feature
 from bayesnb.explanation import explain
 from bayesnb.families import Bernoulli, Categorical, Multinomial
@@ -24,11 +25,11 @@ from bayesnb.frame import Column, Table, read_labels, read_table, read_weights, 
 from bayesnb.merging import check_same_parameters, remainder, union
 from bayesnb.posterior import Part, Posterior, check_proper_prior, posterior_of
 from bayesnb.same_rows import difference
-from bayesnb.score_draws import DEFAULT_DRAWS, exact_draws, given_draws
+from bayesnb.score_draws import DEFAULT_DRAWS, DRAWS_FOR_FEW, exact_draws, given_draws
 from bayesnb.summary import Summary, label_codes
 from bayesnb.tree import Layout, coordinate, layout_of, row_coordinate
 from bayesnb.uncertainty import Kind, Method, predict_uncertainty
-from bayesnb.weights import Rows, as_array, check, described, weigh
+from bayesnb.weights import Rows, check_weights, described_weights, labelled_weights, weigh
 
 if TYPE_CHECKING:
     from arviz import ELPDDataLOO
@@ -244,7 +245,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             raise ValueError(f'unseen must be "error" or "ignore", not {self.unseen!r}.')
         if self.missing not in ("ignore", "level", "error"):
             raise ValueError(f'missing must be "ignore", "level" or "error", not {self.missing!r}.')
-        check(self.feature_weights)
+        check_weights(self.feature_weights)
 
     def _set(self, summary: Summary, rows: Callable[[Posterior], Rows] | None) -> None:
         """Take over a summary; the posterior follows from it and the priors, learnt feature weights from the rows."""
@@ -408,7 +409,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         posterior : DataTree, optional
             Draws from ``draw`` or ``sample`` to take, all of them; so ``method="draws"``.
         draws : int, optional
-            How many exact draws to take where draws are needed, by default 10,000.
+            How many exact draws to take where draws are needed; by default 10,000, and 100,000 for the few rows.
         random_seed : int, Generator or None
 
         Returns
@@ -448,8 +449,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         table, encoded = self._encoded(X)
         self._check_proper()
         if posterior is None:
-            rng = np.random.default_rng(random_seed)
-            given = exact_draws(self._posterior, DEFAULT_DRAWS if draws is None else draws, rng)
+            n_draws = draws or (DEFAULT_DRAWS if method == "draws" else DRAWS_FOR_FEW)
+            given = exact_draws(self._posterior, n_draws, np.random.default_rng(random_seed))
         else:
             given = given_draws(self._posterior, *self._layout.arrays(posterior["posterior"].to_dataset()))
             method = "draws"
@@ -653,12 +654,16 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If the posterior is improper, as for ``draw``, or a prior is.
+            If a prior is improper (a concentration of 0).
+
+        Warns
+        -----
+        ConvergenceWarning
+            Of variables with r-hat above 1.01 or fewer than 100 effective draws a chain, and of divergences.
         """
         from bayesnb.sampling import sample
 
         check_is_fitted(self, "statistics_")
-        self._check_proper()
         return sample(
             self._posterior,
             draws=draws,
@@ -726,9 +731,20 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
 
     @property
     def feature_weights_(self) -> xr.DataArray:
-        """The weight of every feature at prediction."""
+        """The weight of every feature at prediction.
+
+        Examples
+        --------
+        >>> table, label = [["r"], ["r"], ["g"], ["g"], ["g"], ["r"]], list("AAABBB")
+        >>> model = NaiveBayes(Categorical(), feature_weights={"x0": 0.5}).fit(table, label)
+        >>> model.feature_weights_.to_series().to_dict()
+        {'x0': 0.5}
+        >>> prob = model.predict_proba([["r"]])[0]
+        >>> round(float(prob[0] / prob[1]) ** 2, 4)  # the odds 3/5 : 2/5, weighed by ½
+        1.5
+        """
         check_is_fitted(self, "statistics_")
-        return as_array(self._posterior, self._weighing)
+        return labelled_weights(self._posterior, self._weighing)
 
     @overload
     def log_evidence(self) -> float: ...
@@ -825,8 +841,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
 
         Notes
         -----
-        Equal to refitting without each row under the same prior: defaults that are fixed from the pooled column stay.
-        A row leaves with its whole weight, and counts once in the sum; repeated rows leave one by one.
+        Equal to refitting without each row under the same prior: defaults that are fixed from the pooled column stay,
+        and so do feature weights. A row leaves with its whole weight, and counts once in the sum; repeated rows leave
+        one by one.
 
         Examples
         --------
@@ -898,6 +915,66 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             raise ValueError(f"reference {reference!r} is not among the labels {shown(classes)}.")
         position = None if reference is None else classes.index(reference)
         return explain(self._posterior, encoded, row_coordinate(table), position, prob)
+
+    def decide(
+        self,
+        X: Any,
+        costs: Any = None,
+        reject_cost: float | None = None,
+        *,
+        prob: float = 0.94,
+        draws: int = DEFAULT_DRAWS,
+        random_seed: Any = None,
+    ) -> xr.Dataset:
+        """Return the label of least expected cost for each row, or None where none is cheap enough.
+
+        Parameters
+        ----------
+        X : data frame, array or sparse matrix, shape (row, column)
+        costs : array_like, DataFrame or mapping, optional
+            What it costs to decide for a label (columns) where another is true (rows); or a mapping from
+            (true, decided), in which right decisions, if absent, cost 0. Without it, every error costs 1, and decisions
+            are those of ``predict``.
+        reject_cost : float, optional
+            What it costs not to decide: no label is chosen where the least expected cost is above it.
+        prob : float, default 0.94
+            Probability of the equal-tailed credible interval.
+        draws : int, default 10,000
+            How many draws to take where the interval has no closed form.
+        random_seed : int, Generator or None
+
+        Returns
+        -------
+        xarray.Dataset
+            By (row,): ``decision``, its ``expected_cost`` under ``predict_proba``, and ``lower`` and ``upper``, the
+            interval of the expected cost given θ over the posterior of θ. Attributes name its kind, probability and
+            method: in closed form where the cost of each decision turns on one label, as with two labels and with
+            equal costs; else by draws.
+
+        Raises
+        ------
+        ValueError
+            If X can't be read, a cost is absent or not finite, or the posterior is improper.
+
+        Examples
+        --------
+        >>> table, label = [["r"]] * 3 + [["g"]] * 3, ["ill", "ill", "well", "well", "well", "well"]
+        >>> model = NaiveBayes(Categorical()).fit(table, label)
+        >>> model.predict([["r"]])
+        array(['ill'], dtype='<U4')
+        >>> costs = {("ill", "well"): 1, ("well", "ill"): 10}
+        >>> model.decide([["r"]], costs, reject_cost=0.4).decision.item() is None  # p(ill) is .57
+        True
+        """
+        _check_prob(prob)
+        check_is_fitted(self, "statistics_")
+        table_of_costs = cost_table(costs, self.statistics_.classes)
+        if reject_cost is not None and not np.isfinite(reject_cost):
+            raise ValueError(f"reject_cost must be a finite number, not {reject_cost!r}.")
+        table, encoded = self._encoded(X)
+        self._check_proper()
+        given = exact_draws(self._posterior, draws, np.random.default_rng(random_seed))
+        return decide(self._posterior, encoded, row_coordinate(table), table_of_costs, reject_cost, prob, given)
 
     def calibration(
         self, X: Any, y: Any, sample_weight: Any = None, *, leave_one_out: bool = False, prob: float = 0.94
@@ -984,6 +1061,32 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
                 "be left out; score other rows with predict_log_proba, or calibration without leave_one_out."
             )
 
+    def n_parameters(self, *, naive: bool = True) -> int:
+        """Return how many free parameters the model has.
+
+        Parameters
+        ----------
+        naive : bool, default True
+            Without the naive assumption, every label has a probability for each combination of all features' values.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        ValueError
+            If without the naive assumption a feature is neither Categorical nor Bernoulli.
+
+        Examples
+        --------
+        >>> model = NaiveBayes(Bernoulli()).fit([[0, 1, 1], [1, 1, 0]], ["A", "B"])
+        >>> model.n_parameters(), model.n_parameters(naive=False)
+        (7, 15)
+        """
+        check_is_fitted(self, "statistics_")
+        return self._posterior.n_parameters if naive else self._posterior.n_parameters_of_all_cells
+
     def describe(self) -> str:
         """Return how the model read each column, and the labels with their counts, as text."""
         check_is_fitted(self, "statistics_")
@@ -994,8 +1097,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         silent = self._uninformative()
         if silent:
             lines.append(f"left out, as they do not vary: {shown(silent)}")
-        if self.feature_weights is not None:
-            lines.append(described(self.feature_weights_))
+        if self._weighing["method"] != "none":
+            lines.append(described_weights(self.feature_weights_))
         return "\n".join(lines)
 
     def __str__(self) -> str:

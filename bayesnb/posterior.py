@@ -6,15 +6,17 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, count
+from math import prod
 from typing import Any, Self
 
 import numpy as np
 
 from bayesnb import conjugacy
-from bayesnb.blocks import Block, Encoded
-from bayesnb.families.base import BLOCK_CELLS, Array, Statistics, weighted
+from bayesnb.blocks import Block, Encoded, shown
+from bayesnb.families import Bernoulli, Categorical
+from bayesnb.families.base import BLOCK_CELLS, Array, CumulantScorer, Statistics, weighted
 from bayesnb.labels import LabelModel, label_model
-from bayesnb.priors import Parameters
+from bayesnb.priors import Dirichlet, Parameters, Sampled
 from bayesnb.summary import Summary
 
 
@@ -40,7 +42,17 @@ class Part:
     @cached_property
     def posterior(self) -> Any:
         """The posterior, its arrays (label, feature), (label, level) or (label, term)."""
+        self._check_conjugate()
         return self.family.update(self.prior, self.statistics)
+
+    @property
+    def is_conjugate(self) -> bool:
+        """Whether the prior has a closed form."""
+        return not isinstance(self.prior, Sampled)
+
+    def _check_conjugate(self) -> None:
+        if not self.is_conjugate:
+            raise ValueError(f"{shown(self.features)}: {self.prior.refusal}")
 
     @property
     def features(self) -> tuple[Any, ...]:
@@ -78,9 +90,9 @@ class Part:
         values = values if values.ndim == 4 else values[..., None]
         return values if self.weights is None else values * self.weights ** np.arange(1, 5)[:, None, None, None]
 
-    def score_cumulants(self, encoded: Encoded) -> Array:
-        """Return ``cumulants`` summed over the features, in less time: (4, row, label)."""
-        return self.family.score_cumulants(self.posterior, encoded.x, encoded.observed, self.weights)
+    def cumulant_scorer(self) -> CumulantScorer:
+        """Return a function of blocks (x, observed): ``cumulants`` summed over features, (row, 4, label)."""
+        return self.family.cumulant_scorer(self.posterior, self.weights)
 
     def log_likelihood(self, parameters: Parameters, encoded: Encoded) -> Array:
         """Return the weighted log p(x given θ), summed over the features: (row, label)."""
@@ -109,7 +121,16 @@ class Part:
 
     def log_evidence(self) -> Array:
         """Return the log evidence of each label and feature; (label,) for a family without a feature axis."""
+        self._check_conjugate()
         return conjugacy.log_evidence(self.family, self.prior, self.statistics)
+
+    @property
+    def n_parameters(self) -> int:
+        """Count of the free parameters of all labels: of S probabilities S − 1."""
+        sizes = [values.shape for values in self.posterior.mean().values()]
+        if isinstance(self.prior, Dirichlet):
+            return sizes[0][0] * (sizes[0][1] - 1)
+        return sum(prod(size) for size in sizes)
 
     def estimate(self, kind: str) -> Parameters:
         """Return point estimates by parameter: "mean" and "mode" of the posterior, or "mle"."""
@@ -145,6 +166,33 @@ class Posterior:
         ends = np.cumsum([part.n_features for part in self.parts], dtype=int)
         pieces = np.split(np.asarray(weights, dtype=float), ends)[:-1]
         return replace(self, parts=tuple(replace(p, weights=w) for p, w in zip(self.parts, pieces, strict=True)))
+
+    @property
+    def n_parameters(self) -> int:
+        """Count of the free parameters: those of the labels and of every feature given every label."""
+        return self.labels.n_parameters + sum(part.n_parameters for part in self.parts)
+
+    @property
+    def n_parameters_of_all_cells(self) -> int:
+        """Count of the free parameters without the naive assumption: a probability for each label and joint value.
+
+        Raises
+        ------
+        ValueError
+            If a feature has no finite number of values.
+        """
+        continuous = [part for part in self.parts if not isinstance(part.family, Categorical | Bernoulli)]
+        if continuous:
+            raise ValueError(
+                f"Without the naive assumption, parameters can be counted for Categorical and Bernoulli features only; "
+                f"{continuous[0].features[0]!r} is {continuous[0].family.name}."
+            )
+        n_values = (
+            2 ** len(part.features) if isinstance(part.family, Bernoulli) else len(part.family.levels)
+            for part in self.parts
+        )
+        n_labels = len(self.classes)
+        return self.labels.n_parameters + n_labels * (prod(n_values) - 1)
 
     @property
     def is_proper(self) -> bool:
@@ -254,5 +302,7 @@ def _part_of(block: Block, statistics: Statistics, concentration: object) -> Par
     is_informative = family.is_informative(statistics)
     if not is_informative.all():
         statistics = statistics.map(lambda array: array[:, is_informative])
+    if callable(family.prior):
+        return Part(block, statistics, Sampled(family.prior), is_informative)
     prior = family.resolve_prior(concentration, statistics, block.names)
     return Part(block, statistics, conjugacy.full_prior(family, prior, statistics), is_informative)
