@@ -7,15 +7,18 @@ becomes its count and its sums about a shift.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+import sys
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.util import find_spec
+from itertools import batched
 from pathlib import Path
 from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
+import pandas as pd
 
 from bayesnb.blocks import Block, Unseen, encode, with_levels_of
 from bayesnb.families import Categorical, Gaussian, Multinomial, Poisson
@@ -26,6 +29,8 @@ from bayesnb.frame import Column, Table, check_names, column_of_series
 from bayesnb.summary import Summary, label_codes
 
 DIGITS_KEPT = 1e4  # a shift further than √1e4 standard deviations from the mean would cost over four of sixteen digits
+
+BATCH_ROWS = 1 << 17  # rows that a prediction reads at once
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,6 +165,45 @@ def _check_weights(frame: nw.LazyFrame[Any], name: str) -> None:
     if len(bad):
         value = bad[name].to_list()[0]
         raise ValueError(f"sample_weight must be finite and not negative, not {value} as in column {name!r}.")
+
+
+def batches(X: Any, names: Sequence[Hashable]) -> Iterator[Any]:
+    """Yield the rows of a lazy frame or a file piece by piece, each a frame in memory, behind a progress bar.
+
+    Raises
+    ------
+    TypeError
+        If the engine can't be read in pieces.
+    """
+    from rich.progress import track
+
+    frame = scan(X)
+    wanted = [str(name) for name in names]
+    check_names(wanted, frame.collect_schema().names())
+    pieces = _pieces(frame.select(*wanted))
+    yield from track(pieces, description="reading", transient=True, disable=not sys.stderr.isatty())
+
+
+def _pieces(frame: nw.LazyFrame[Any]) -> Iterator[Any]:
+    engine, native = frame.implementation, nw.to_native(frame)
+    if engine.is_polars():
+        return native.collect_batches(chunk_size=BATCH_ROWS, maintain_order=True, engine="streaming")
+    if engine.is_duckdb():
+        return map(_arrow_table, native.to_arrow_reader(BATCH_ROWS))
+    if engine.is_ibis():
+        return map(_arrow_table, native.to_pyarrow_batches(chunk_size=BATCH_ROWS))
+    if engine.is_dask():
+        return (part.compute() for part in native.partitions)
+    if engine.is_pyspark():
+        rows = batched(native.toLocalIterator(), BATCH_ROWS)
+        return (pd.DataFrame.from_records(list(some), columns=native.columns) for some in rows)
+    raise TypeError(f"A {type(native).__name__} can't be read in pieces: predict for one of its parts at a time.")
+
+
+def _arrow_table(batch: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.Table.from_batches([batch])
 
 
 def met(summary: Summary, rows: LazyRows, unseen: Unseen) -> Summary:

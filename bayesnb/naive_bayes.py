@@ -286,6 +286,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
     def _log_joint(self, X: Any, plug_in: Estimate | None) -> Array:
         """Return log p(y, x given the training data), or with a plug-in log p(y, x given θ̂): (row, label)."""
         self._check_estimate(plug_in)
+        if engines.is_lazy(X):
+            check_is_fitted(self, "statistics_")
+            return np.concatenate([self._log_joint(b, plug_in) for b in engines.batches(X, self.statistics_.names)])
         table, encoded = self._encoded(X)
         if plug_in is None:
             log_joint = self._posterior.log_joint(encoded, table.n_rows)
@@ -315,7 +318,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : data frame, array or sparse matrix, shape (row, column)
+        X : data frame, array, sparse matrix or path, shape (row, column)
+            A lazy or remote frame and the path of a file are read in batches, and never held as a whole; the rows come
+            in the engine's own order, which for Polars, Dask and files is that of the table.
         plug_in : {"mean", "mode", "mle"}, optional
             By default the exact posterior predictive, which integrates the parameters out. A name takes the
             probability given that point estimate instead, as scikit-learn's classifiers do.

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from bayesnb import Bernoulli, Categorical, Gaussian, Multinomial, NaiveBayes, Poisson
+from bayesnb import Bernoulli, Categorical, Gaussian, Multinomial, NaiveBayes, Poisson, engines
 
 duckdb = pytest.importorskip("duckdb")
 
@@ -129,7 +129,9 @@ def test_a_csv_file(tmp_path):
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # Ibis calls a name that DuckDB 2 has given up
 def test_ibis(parquet, weight, expected):
     ibis = pytest.importorskip("ibis")
-    assert_same(fit(ibis.duckdb.connect().read_parquet(parquet), weight), expected)
+    frame = ibis.duckdb.connect().read_parquet(parquet)
+    assert_same(fit(frame, weight), expected)
+    np.testing.assert_array_equal(np.sort(expected.predict(frame)), np.sort(expected.predict(TABLE)))
 
 
 @pytest.mark.slow
@@ -144,6 +146,7 @@ def test_dask(parquet, weight, expected):
         frame = dask_frame.read_parquet(parquet, split_row_groups=True)
         assert frame.npartitions > 1
         assert_same(fit(frame, weight), expected)
+        np.testing.assert_array_equal(expected.predict(frame), expected.predict(TABLE))
 
 
 @pytest.fixture(scope="module")
@@ -164,7 +167,9 @@ def spark():
 @pytest.mark.filterwarnings("ignore:PySpark does not yet:FutureWarning")
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_spark(spark, parquet, weight, expected):
-    assert_same(fit(spark.read.parquet(parquet), weight), expected)
+    frame = spark.read.parquet(parquet)
+    assert_same(fit(frame, weight), expected)
+    np.testing.assert_array_equal(np.sort(expected.predict(frame)), np.sort(expected.predict(TABLE)))
 
 
 def test_levels_that_the_engine_declares_count():
@@ -217,3 +222,13 @@ def test_a_missing_label_is_a_fault():
 def test_a_path_of_another_kind_is_a_fault():
     with pytest.raises(ValueError, match=r"ends in \.parquet or \.csv"):
         NaiveBayes().fit("table.xlsx", "y")
+
+
+def test_predictions_come_in_batches(parquet, monkeypatch):
+    monkeypatch.setattr(engines, "BATCH_ROWS", 300)
+    model = fit(TABLE, "repeats")
+    expected = model.predict_proba(TABLE)
+    for frame in (TABLE.lazy(), pl.scan_parquet(parquet), parquet, duckdb.read_parquet(parquet)):
+        np.testing.assert_allclose(model.predict_proba(frame), expected, rtol=1e-12)
+    np.testing.assert_array_equal(model.predict(parquet, plug_in="mean"), model.predict(TABLE, plug_in="mean"))
+    assert len(list(engines.batches(duckdb.read_parquet(parquet), model.statistics_.names))) > 1
