@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,8 @@ from scipy import sparse
 from bayesnb.blocks import Encoded
 from bayesnb.families.base import Array, observe_counts
 from bayesnb.posterior import Posterior, check_proper_prior
-from bayesnb.priors import Parameters
-from bayesnb.tree import Layout, Variable, layout_of
+from bayesnb.priors import Parameters, Sampled
+from bayesnb.tree import Variable, layout_of
 
 UNLABELLED = -1  # the code of a row whose label is not known
 
@@ -38,9 +38,8 @@ def statistics_model(posterior: Posterior) -> Any:
     layout = layout_of(posterior)
     with pm.Model(coords=layout.coords) as model:
         observe_counts("label_count", posterior.labels.declare(), posterior.labels.counts, ("label",))
-        for feature, parameters in _declared(posterior, layout):
-            part = posterior.parts[feature.part]
-            part.family.observe(feature.stem, parameters, _of_feature(part.statistics, feature), feature.dims)
+        for feature in layout.features:
+            declare_feature(posterior, feature)
     return model
 
 
@@ -77,7 +76,8 @@ def rows_model(posterior: Posterior, encoded: Sequence[Encoded], codes: Array, r
         label_prob = posterior.labels.declare()
         pm.Categorical("label_value", label_prob, observed=codes[labelled], dims="row" if labelled.all() else None)
         summed = pm.math.log(label_prob)[None, :]
-        for feature, parameters in _declared(posterior, layout):
+        for feature in layout.features:
+            parameters = _declare_prior(posterior, feature)
             family, (x, seen) = posterior.parts[feature.part].family, _cells(encoded[feature.part], feature)
             _observe_cells(family, feature.stem, parameters, x, codes, seen & labelled)
             if not labelled.all():
@@ -87,11 +87,16 @@ def rows_model(posterior: Posterior, encoded: Sequence[Encoded], codes: Array, r
     return model
 
 
-def _declared(posterior: Posterior, layout: Layout) -> Iterator[tuple[Variable, Parameters]]:
-    """Declare the prior of every feature in the PyMC model on the stack."""
-    for feature in layout.features:
-        prior = _of_feature(posterior.parts[feature.part].prior, feature)
-        yield feature, prior.declare(feature.stem, feature.dims)
+def declare_feature(posterior: Posterior, feature: Variable) -> None:
+    """Declare the prior of one feature and observe its statistics, in the PyMC model on the stack."""
+    part, parameters = posterior.parts[feature.part], _declare_prior(posterior, feature)
+    part.family.observe(feature.stem, parameters, _of_feature(part.statistics, feature), feature.dims)
+
+
+def _declare_prior(posterior: Posterior, feature: Variable) -> Parameters:
+    prior = posterior.parts[feature.part].prior
+    prior = prior if isinstance(prior, Sampled) else _of_feature(prior, feature)
+    return prior.declare(feature.stem, feature.dims)
 
 
 def _of_feature(arrays: Any, feature: Variable) -> Any:

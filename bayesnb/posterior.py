@@ -12,11 +12,11 @@ from typing import Any, Self
 import numpy as np
 
 from bayesnb import conjugacy
-from bayesnb.blocks import Block, Encoded
+from bayesnb.blocks import Block, Encoded, shown
 from bayesnb.families import Bernoulli, Categorical
-from bayesnb.families.base import BLOCK_CELLS, Array, Statistics, weighted
+from bayesnb.families.base import BLOCK_CELLS, Array, CumulantScorer, Statistics, weighted
 from bayesnb.labels import LabelModel, label_model
-from bayesnb.priors import Dirichlet, Parameters
+from bayesnb.priors import Dirichlet, Parameters, Sampled
 from bayesnb.summary import Summary
 
 
@@ -42,7 +42,17 @@ class Part:
     @cached_property
     def posterior(self) -> Any:
         """The posterior, its arrays (label, feature), (label, level) or (label, term)."""
+        self._check_conjugate()
         return self.family.update(self.prior, self.statistics)
+
+    @property
+    def is_conjugate(self) -> bool:
+        """Whether the prior has a closed form."""
+        return not isinstance(self.prior, Sampled)
+
+    def _check_conjugate(self) -> None:
+        if not self.is_conjugate:
+            raise ValueError(f"{shown(self.features)}: {self.prior.refusal}")
 
     @property
     def features(self) -> tuple[Any, ...]:
@@ -80,9 +90,9 @@ class Part:
         values = values if values.ndim == 4 else values[..., None]
         return values if self.weights is None else values * self.weights ** np.arange(1, 5)[:, None, None, None]
 
-    def score_cumulants(self, encoded: Encoded) -> Array:
-        """Return ``cumulants`` summed over the features, in less time: (4, row, label)."""
-        return self.family.score_cumulants(self.posterior, encoded.x, encoded.observed, self.weights)
+    def cumulant_scorer(self) -> CumulantScorer:
+        """Return a function of blocks (x, observed): ``cumulants`` summed over features, (row, 4, label)."""
+        return self.family.cumulant_scorer(self.posterior, self.weights)
 
     def log_likelihood(self, parameters: Parameters, encoded: Encoded) -> Array:
         """Return the weighted log p(x given θ), summed over the features: (row, label)."""
@@ -111,6 +121,7 @@ class Part:
 
     def log_evidence(self) -> Array:
         """Return the log evidence of each label and feature; (label,) for a family without a feature axis."""
+        self._check_conjugate()
         return conjugacy.log_evidence(self.family, self.prior, self.statistics)
 
     @property
@@ -291,5 +302,7 @@ def _part_of(block: Block, statistics: Statistics, concentration: object) -> Par
     is_informative = family.is_informative(statistics)
     if not is_informative.all():
         statistics = statistics.map(lambda array: array[:, is_informative])
+    if callable(family.prior):
+        return Part(block, statistics, Sampled(family.prior), is_informative)
     prior = family.resolve_prior(concentration, statistics, block.names)
     return Part(block, statistics, conjugacy.full_prior(family, prior, statistics), is_informative)

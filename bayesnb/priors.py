@@ -304,6 +304,47 @@ class NormalInverseGamma(Prior):
         return {"mean": mean, "sd": pm.Deterministic(f"{stem}_sd", pm.math.sqrt(variance), dims=dims)}
 
 
+@dataclass(frozen=True)
+class Sampled:
+    """Prior that PyMC knows and the closed form does not: a function that declares the parameters of a feature.
+
+    Parameters
+    ----------
+    declare : callable
+        Called with the stem and the dims of a feature, in a PyMC model. It returns variables with these dims, by the
+        names of the family's parameters: ``prob``; ``mean`` and ``sd``; ``rate``. Name each ``<stem>_<parameter>``.
+
+    Examples
+    --------
+    >>> def lengths(stem, dims):
+    ...     import pymc as pm
+    ...     mean, sd = pm.Normal(f"{stem}_mean", 40, 10, dims=dims), pm.HalfNormal(f"{stem}_sd", 5, dims=dims)
+    ...     return {"mean": mean, "sd": sd}
+    >>> Sampled(lengths).refusal[:38]
+    'The prior lengths has no closed form: '
+    """
+
+    declare: Callable[[str, tuple[str, ...]], Parameters]
+    is_proper = True
+
+    def draw(self, rng: np.random.Generator, size: tuple[int, ...]) -> Parameters:  # noqa: ARG002
+        """Raise: there are no exact draws."""
+        raise ValueError(self.refusal)
+
+    def log_density(self, parameters: Parameters) -> NDArray[np.float64]:  # noqa: ARG002
+        """Raise: only PyMC knows the density."""
+        raise ValueError(self.refusal)
+
+    @property
+    def refusal(self) -> str:
+        """What an error says where the closed form is asked for."""
+        name = getattr(self.declare, "__name__", repr(self.declare))
+        return (
+            f"The prior {name} has no closed form: take draws with sample(), and predict from them with "
+            "predict_proba(X, posterior=…) or predict_uncertainty(X, posterior=…)."
+        )
+
+
 def log_dirichlet(
     rng: np.random.Generator, concentration: NDArray[np.float64], size: tuple[int, ...]
 ) -> NDArray[np.float64]:

@@ -2,10 +2,8 @@
 
 import numpy as np
 import pandas as pd
-import pytensor
 import pytest
-from pytensor.compile.mode import Mode
-from pytensor.graph.replace import graph_replace
+from pymc_density import log_joint
 from scipy import stats
 from scipy.special import gammaln, logsumexp
 
@@ -31,26 +29,11 @@ def table(rng, n=12):
 FAMILIES = {"visits": Poisson(), ("w1", "w2"): Multinomial(), "flag": Bernoulli(Beta(2, 1))}
 X, Y = table(np.random.default_rng(3))
 WEIGHT = np.random.default_rng(4).choice([0.3, 0.5, 1.5, 2], len(Y))
-PLAIN = Mode("py", None)  # compiles nothing
 
 
 @pytest.fixture(scope="module")
 def fitted():
     return NaiveBayes(FAMILIES, label_concentration=0.5).fit(X, Y)
-
-
-def log_joint(model):
-    """PyMC's log density of data and parameters, as a function of the parameters in their own space."""
-    theta = {rv.name: rv.type(name=rv.name) for rv in model.free_RVs}
-    values = {}
-    for rv in model.free_RVs:
-        transform = model.rvs_to_transforms[rv]
-        here = theta[rv.name]
-        values[model.rvs_to_values[rv]] = here if transform is None else transform.forward(here, *rv.owner.inputs)
-    density = graph_replace(model.logp(jacobian=False), values, strict=False)
-    density = graph_replace(density, {rv: theta[rv.name] for rv in model.free_RVs}, strict=False)
-    compiled = pytensor.function(list(theta.values()), density, mode=PLAIN)
-    return lambda variables: float(compiled(*(variables[name] for name in theta)))
 
 
 def log_posterior(nb, variables):

@@ -50,7 +50,7 @@ def test_groups(tree):
 
 
 def test_pointwise_psis_loo_is_the_exact_leave_one_out_within_its_error(model, rows, tree):
-    """PSIS has a Monte Carlo error of about the standard deviation of the raw weights over √draws; compare the total."""
+    """Pointwise, for the rows of light weights, in standard errors of 1/p(row given θ)'s mean; and in total."""
     exact = model.loo(*rows, joint=True)
     psis = az.loo(tree, pointwise=True)
     assert abs(psis.elpd - exact.elpd) < psis.se
@@ -63,7 +63,7 @@ def test_pointwise_psis_loo_is_the_exact_leave_one_out_within_its_error(model, r
     assert (abs(gap) <= 4 * relative)[reliable].all()
 
 
-def test_compare(model, rows, tree):
+def test_compare(rows, tree):
     half = NaiveBayes().fit(rows[0].drop(columns="bill_length_mm"), rows[1])
     X = rows[0].drop(columns="bill_length_mm")
     other = half.with_groups(half.draw(random_seed=3), X, rows[1], random_seed=4)
@@ -71,7 +71,9 @@ def test_compare(model, rows, tree):
 
 
 def test_psense_summary(tree):
-    summary = az.psense_summary(tree, var_names=["label_prob", "body_mass_g_mean"])
+    """ArviZ calls the axis of its own table "label", so that ours needs another name there."""
+    renamed = tree.map_over_datasets(lambda group: group.rename(label="species") if "label" in group.dims else group)
+    summary = az.psense_summary(renamed, var_names=["label_prob", "body_mass_g_mean"])
     assert (summary["prior"].astype(float) < 0.05).all()  # 344 rows outweigh the prior
     assert (summary["likelihood"].astype(float) > 0.05).any()
 
@@ -86,10 +88,9 @@ def test_plot_ppc_dist(tree):
     assert az.plot_ppc_dist(tree, var_names=["body_mass_g_value"], num_samples=20)
 
 
-def test_log_prior_is_that_of_scipy(model, tree):
+def test_log_prior_is_that_of_scipy(tree):
     draw = {"chain": 0, "draw": 3}
-    at, p = tree["posterior"].dataset.isel(draw), model.posterior_
-    assert p  # fitted
+    at = tree["posterior"].dataset.isel(draw)
     constant = tree["constant_data"].dataset
     dirichlet = stats.dirichlet.logpdf(at.label_prob, constant.label_prior_concentration)
     np.testing.assert_allclose(tree["log_prior"]["label"].isel(draw), dirichlet)

@@ -34,7 +34,7 @@ def test_reweighted_draws_give_the_exact_predictive_within_four_standard_errors(
 
 
 def test_the_standard_error_is_the_spread_over_many_samples(model):
-    many = [model.predict_proba(X, posterior=model.draw(200, 2, seed)) for seed in range(60)]
+    many = [model.predict_proba(X[:2], posterior=model.draw(100, 2, seed)) for seed in range(60)]
     spread = np.std([found.prob for found in many], axis=0, ddof=1)
     claimed = np.mean([found.mcse for found in many], axis=0)
     np.testing.assert_allclose(claimed, spread, rtol=4 / np.sqrt(2 * 59))  # a standard deviation of 60 is that sure

@@ -36,19 +36,20 @@ def test_a_simulated_table_is_read_as_the_first_one_was(model, prior):
 
 def test_means_over_tables_are_the_predictive_ones(model):
     """Σ over tables of independent draws; E x = Σ_k p_k E θ_k, from the closed form."""
-    tables = [model.simulate(4, seed, tokens=3) for seed in range(1500)]
-    label_prob = model.estimates("mean").label_prob.to_numpy()
+    tables = [model.simulate(4, seed, tokens=3) for seed in range(300)]
+    estimates = model.estimates("mean")
+    label_prob = estimates.label_prob.to_numpy()
     expected = {
-        "n": label_prob @ model.estimates("mean").n_rate.to_numpy(),
-        "f": label_prob @ model.estimates("mean").f_prob.to_numpy(),
-        "t1": 3 * label_prob @ model.estimates("mean").term_prob.to_numpy()[:, 0],
-        "g": label_prob @ model.estimates("mean").g_mean.to_numpy(),
+        "n": label_prob @ estimates.n_rate.to_numpy(),
+        "f": label_prob @ estimates.f_prob.to_numpy(),
+        "t1": 3 * label_prob @ estimates.term_prob.to_numpy()[:, 0],
+        "g": label_prob @ estimates.g_mean.to_numpy(),
     }
     for name, mean in expected.items():
         means = np.array([float(table[name].mean()) for table, _ in tables])
         assert abs(means.mean() - mean) <= 4 * means.std(ddof=1) / np.sqrt(len(means)), name
     is_v = np.array([float((table["a"] == "v").mean()) for table, _ in tables])
-    mean = label_prob @ model.estimates("mean").a_prob.sel(a="v").to_numpy()
+    mean = label_prob @ estimates.a_prob.sel(a="v").to_numpy()
     assert abs(is_v.mean() - mean) <= 4 * is_v.std(ddof=1) / np.sqrt(len(is_v))
     is_b = np.array([float((y == "B").mean()) for _, y in tables])
     assert abs(is_b.mean() - label_prob[1]) <= 4 * is_b.std(ddof=1) / np.sqrt(len(is_b))

@@ -32,8 +32,9 @@ class Poisson(Family):
 
     Parameters
     ----------
-    prior : None or Gamma
+    prior : None, Gamma or function
         None is Gamma(shape 1, rate 1 / pooled mean): one row's worth of knowledge about the pooled column.
+        A function that declares PyMC variables is a prior without a closed form: see ``bayesnb.priors.Sampled``.
 
     Examples
     --------
@@ -42,6 +43,7 @@ class Poisson(Family):
     """
 
     prior: Any = None
+    parameters: ClassVar[tuple[str, ...]] = ("rate",)
     name: ClassVar[str] = "Poisson"
     prior_type: ClassVar[type[Prior]] = Gamma
 
