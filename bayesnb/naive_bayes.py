@@ -14,8 +14,9 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from bayesnb import engines
-from bayesnb.blocks import Encoded, Unseen, encode, in_order, shown
+from bayesnb.blocks import Encoded, Missing, Unseen, encode, in_order, shown
 from bayesnb.calibration import calibration, warn_if_overconfident
+from bayesnb.decisions import cost_table, decide
 from bayesnb.evidence import check_comparable, evidence_by_feature
 from bayesnb.explanation import explain
 from bayesnb.families import Bernoulli, Categorical, Multinomial
@@ -24,7 +25,7 @@ from bayesnb.frame import Column, Table, read_labels, read_table, read_weights, 
 from bayesnb.merging import check_same_parameters, remainder, union
 from bayesnb.posterior import Part, Posterior, check_proper_prior, posterior_of
 from bayesnb.same_rows import difference
-from bayesnb.score_draws import DEFAULT_DRAWS, exact_draws, given_draws
+from bayesnb.score_draws import DEFAULT_DRAWS, DRAWS_FOR_FEW, exact_draws, given_draws
 from bayesnb.summary import Summary, label_codes
 from bayesnb.tree import Layout, coordinate, layout_of, row_coordinate
 from bayesnb.uncertainty import Kind, Method, predict_uncertainty
@@ -52,6 +53,10 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         The λ of the label probabilities, or one for each label.
     label_prob : array_like or mapping, optional
         Known label probabilities, such as the prevalence of a disease, in place of learnt ones. They add up to 1.
+    missing : {"ignore", "level", "error"}, default "ignore"
+        What a missing cell is, in training and in prediction: left out of the product for its feature; a value of its
+        own, None, of a categorical feature (others leave it out); or an error. Leave it out where cells are missing by
+        chance, make it a level where that they are missing tells something. ``Categorical(missing=…)`` overrides it.
     unseen : {"error", "ignore"}, default "error"
         Whether a categorical value that is not among the levels is an error, or treated as a missing cell.
     feature_weights : None, "loo", "loo-shared" or mapping, default None
@@ -97,6 +102,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         concentration: Any = 1.0,
         label_concentration: Any = 1.0,
         label_prob: Any = None,
+        missing: Missing = "ignore",
         unseen: Unseen = "error",
         feature_weights: Any = None,
     ) -> None:
@@ -104,6 +110,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         self.concentration = concentration
         self.label_concentration = label_concentration
         self.label_prob = label_prob
+        self.missing = missing
         self.unseen = unseen
         self.feature_weights = feature_weights
 
@@ -228,7 +235,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         if start is None:
             if not declared:
                 declared = np.unique(labels.values).tolist() if labels.kind != "mixed" else list(labels.values)
-            start = Summary.empty(table, self.families, in_order(set(declared)))
+            start = Summary.empty(table, self.families, in_order(set(declared)), self.missing)
         if len(labels.values) == 0 and not start.label_counts.any():
             raise ValueError("There is no row to learn from: X is empty, or every sample_weight is zero.")
         return start.with_classes(declared)
@@ -236,6 +243,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         if self.unseen not in ("error", "ignore"):
             raise ValueError(f'unseen must be "error" or "ignore", not {self.unseen!r}.')
+        if self.missing not in ("ignore", "level", "error"):
+            raise ValueError(f'missing must be "ignore", "level" or "error", not {self.missing!r}.')
         check_weights(self.feature_weights)
 
     def _set(self, summary: Summary, rows: Callable[[Posterior], Rows] | None) -> None:
@@ -395,7 +404,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         posterior : DataTree, optional
             Draws from ``draw`` or ``sample`` to take, all of them; so ``method="draws"``.
         draws : int, optional
-            How many exact draws to take where draws are needed, by default 10,000.
+            How many exact draws to take where draws are needed; by default 10,000, and 100,000 for the few rows.
         random_seed : int, Generator or None
 
         Returns
@@ -435,8 +444,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         table, encoded = self._encoded(X)
         self._check_proper()
         if posterior is None:
-            rng = np.random.default_rng(random_seed)
-            given = exact_draws(self._posterior, DEFAULT_DRAWS if draws is None else draws, rng)
+            n_draws = draws or (DEFAULT_DRAWS if method == "draws" else DRAWS_FOR_FEW)
+            given = exact_draws(self._posterior, n_draws, np.random.default_rng(random_seed))
         else:
             given = given_draws(self._posterior, *self._layout.arrays(posterior["posterior"].to_dataset()))
             method = "draws"
@@ -827,8 +836,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
 
         Notes
         -----
-        Equal to refitting without each row under the same prior: defaults that are fixed from the pooled column stay.
-        A row leaves with its whole weight, and counts once in the sum; repeated rows leave one by one.
+        Equal to refitting without each row under the same prior: defaults that are fixed from the pooled column stay,
+        and so do feature weights. A row leaves with its whole weight, and counts once in the sum; repeated rows leave
+        one by one.
 
         Examples
         --------
@@ -900,6 +910,66 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             raise ValueError(f"reference {reference!r} is not among the labels {shown(classes)}.")
         position = None if reference is None else classes.index(reference)
         return explain(self._posterior, encoded, row_coordinate(table), position, prob)
+
+    def decide(
+        self,
+        X: Any,
+        costs: Any = None,
+        reject_cost: float | None = None,
+        *,
+        prob: float = 0.94,
+        draws: int = DEFAULT_DRAWS,
+        random_seed: Any = None,
+    ) -> xr.Dataset:
+        """Return the label of least expected cost for each row, or None where none is cheap enough.
+
+        Parameters
+        ----------
+        X : data frame, array or sparse matrix, shape (row, column)
+        costs : array_like, DataFrame or mapping, optional
+            What it costs to decide for a label (columns) where another is true (rows); or a mapping from
+            (true, decided), in which right decisions, if absent, cost 0. Without it, every error costs 1, and decisions
+            are those of ``predict``.
+        reject_cost : float, optional
+            What it costs not to decide: no label is chosen where the least expected cost is above it.
+        prob : float, default 0.94
+            Probability of the equal-tailed credible interval.
+        draws : int, default 10,000
+            How many draws to take where the interval has no closed form.
+        random_seed : int, Generator or None
+
+        Returns
+        -------
+        xarray.Dataset
+            By (row,): ``decision``, its ``expected_cost`` under ``predict_proba``, and ``lower`` and ``upper``, the
+            interval of the expected cost given θ over the posterior of θ. Attributes name its kind, probability and
+            method: in closed form where the cost of each decision turns on one label, as with two labels and with
+            equal costs; else by draws.
+
+        Raises
+        ------
+        ValueError
+            If X can't be read, a cost is absent or not finite, or the posterior is improper.
+
+        Examples
+        --------
+        >>> table, label = [["r"]] * 3 + [["g"]] * 3, ["ill", "ill", "well", "well", "well", "well"]
+        >>> model = NaiveBayes(Categorical()).fit(table, label)
+        >>> model.predict([["r"]])
+        array(['ill'], dtype='<U4')
+        >>> costs = {("ill", "well"): 1, ("well", "ill"): 10}
+        >>> model.decide([["r"]], costs, reject_cost=0.4).decision.item() is None  # p(ill) is .57
+        True
+        """
+        _check_prob(prob)
+        check_is_fitted(self, "statistics_")
+        table_of_costs = cost_table(costs, self.statistics_.classes)
+        if reject_cost is not None and not np.isfinite(reject_cost):
+            raise ValueError(f"reject_cost must be a finite number, not {reject_cost!r}.")
+        table, encoded = self._encoded(X)
+        self._check_proper()
+        given = exact_draws(self._posterior, draws, np.random.default_rng(random_seed))
+        return decide(self._posterior, encoded, row_coordinate(table), table_of_costs, reject_cost, prob, given)
 
     def calibration(
         self, X: Any, y: Any, sample_weight: Any = None, *, leave_one_out: bool = False, prob: float = 0.94

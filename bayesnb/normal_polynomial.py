@@ -6,6 +6,7 @@ for, as by Fleishman (1978), all four are met exactly, and the error of a quanti
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Self
 
@@ -41,8 +42,8 @@ class NormalPolynomial:
     def of_cumulants(cls, cumulants: Array) -> Self:
         """Return the cubic that has the given cumulants, (4, ...).
 
-        Where the variance is 0, the distribution is its mean; where no cubic has these cumulants, its coefficients
-        are nan.
+        Where the variance is 0, the distribution is its mean; where no cubic has these cumulants, b is nan, and so
+        are all quantiles.
         """
         variance = cumulants[1]
         skewness, kurtosis = standardized(cumulants)
@@ -60,15 +61,15 @@ class NormalPolynomial:
         lowest = self.b - 3 * self.d - np.divide(self.c**2, 3 * self.d, out=np.zeros(self.c.shape), where=self.d != 0)
         return (slope_at_ends > 0) & ~(inside & (self.d > 0) & (lowest <= 0))
 
-    def __getitem__(self, where: Array) -> Self:
-        """The distributions that a mask or an index picks."""
-        return type(self)(*(a[where] for a in (self.mean, self.sd, self.b, self.c, self.d)))
+    def map(self, function: Callable[[Array], Array]) -> Self:
+        """Apply one function to every array: an index, a change of type."""
+        return type(self)(*(function(a) for a in (self.mean, self.sd, self.b, self.c, self.d)))
 
 
 def standardized(cumulants: Array) -> tuple[Array, Array]:
     """Return skewness and excess kurtosis, each (...); 0 where the variance is 0."""
     variance = np.where(cumulants[1] > 0, cumulants[1], np.inf)
-    return cumulants[2] / variance**1.5, cumulants[3] / variance**2
+    return cumulants[2] / (variance * np.sqrt(variance)), cumulants[3] / variance**2
 
 
 def nodes(n: int) -> tuple[Array, Array]:
@@ -85,16 +86,17 @@ def _coefficients(skewness: Array, kurtosis: Array) -> tuple[Array, Array, Array
     """b, c and d by Newton's method on skewness and kurtosis, with b² = 1 − 2c² − 6d² from the variance."""
     wanted = np.stack([skewness.ravel(), kurtosis.ravel()])
     cd = np.stack([wanted[0] / 6, wanted[1] / 24 - wanted[0] ** 2 / 18])  # the expansion of Cornish and Fisher
-    active = np.arange(wanted.shape[1])
+    step, miss = _newton_step(cd[0], cd[1], wanted)
+    cd -= step
     for _ in range(NEWTON_STEPS):
-        step, miss = _newton_step(*cd[:, active], wanted[:, active])
-        cd[:, active] -= step
-        active = active[~(miss < TOLERANCE)]
+        active = np.flatnonzero(~(miss < TOLERANCE))
         if not active.size:
             break
-    cd[:, active] = np.nan
-    squared = 1 - cd.T**2 @ [2, 6]
-    b = np.sqrt(np.where(squared > SMALLEST_SQUARE, squared, np.nan))
+        step, miss[active] = _newton_step(cd[0, active], cd[1, active], wanted[:, active])
+        cd[:, active] -= step
+    squared = 1 - 2 * cd[0] ** 2 - 6 * cd[1] ** 2
+    exists = (miss < TOLERANCE) & (squared > SMALLEST_SQUARE)
+    b = np.sqrt(np.where(exists, squared, np.nan))
     return b.reshape(skewness.shape), cd[0].reshape(skewness.shape), cd[1].reshape(skewness.shape)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from bayesnb import conjugacy
 from bayesnb.blocks import Block, Encoded, shown
 from bayesnb.families import Bernoulli, Categorical
-from bayesnb.families.base import BLOCK_CELLS, Array, Statistics, weighted
+from bayesnb.families.base import BLOCK_CELLS, Array, CumulantScorer, Statistics, weighted
 from bayesnb.labels import LabelModel, label_model
 from bayesnb.priors import Dirichlet, Parameters, Sampled
 from bayesnb.summary import Summary
@@ -90,9 +90,9 @@ class Part:
         values = values if values.ndim == 4 else values[..., None]
         return values if self.weights is None else values * self.weights ** np.arange(1, 5)[:, None, None, None]
 
-    def score_cumulants(self, encoded: Encoded) -> Array:
-        """Return ``cumulants`` summed over the features, in less time: (4, row, label)."""
-        return self.family.score_cumulants(self.posterior, encoded.x, encoded.observed, self.weights)
+    def cumulant_scorer(self) -> CumulantScorer:
+        """Return a function of blocks (x, observed): ``cumulants`` summed over features, (row, 4, label)."""
+        return self.family.cumulant_scorer(self.posterior, self.weights)
 
     def log_likelihood(self, parameters: Parameters, encoded: Encoded) -> Array:
         """Return the weighted log p(x given θ), summed over the features: (row, label)."""

@@ -19,10 +19,12 @@ from bayesnb.families.base import Array, log_positive
 from bayesnb.posterior import Posterior
 from bayesnb.priors import Parameters, log_dirichlet
 
-DEFAULT_DRAWS = 10_000
+DEFAULT_DRAWS = 10_000  # for all rows
+DRAWS_FOR_FEW = 100_000  # for the rows that cumulants leave: their bounds may lie where draws are rare
 TABLE_CELLS = 1 << 25  # natural parameters held at once, as float32 128 MB
 SCORE_CELLS = 1 << 25  # scores held at once where the draws come in more than one table
-BLOCK_ROWS = 32  # rows that meet the draws together where they come in one
+BLOCK_ROWS = 32  # rows that meet the draws together where they come in one table
+BLOCK_SCORES = 1 << 22  # but no more scores than these, 16 MB
 
 Naturals = tuple[Array, list[Array]]  # ln p(label), (draw, label), and of every part (draw, label, m)
 
@@ -85,10 +87,10 @@ def score_blocks(
         return _table(draws.naturals(chunk), is_sparse)
 
     if len(chunks) == 1:
-        table, step = cache(table), BLOCK_ROWS
+        table, step = cache(table), min(BLOCK_ROWS, BLOCK_SCORES // (n_labels * draws.n_draws))
     else:
-        step = max(1, SCORE_CELLS // (n_labels * draws.n_draws))
-    for rows in _slices(n_rows, step):
+        step = SCORE_CELLS // (n_labels * draws.n_draws)
+    for rows in _slices(n_rows, max(1, step)):
         scores = np.empty((rows.stop - rows.start, n_labels, draws.n_draws), dtype=np.float32)
         design = _design(posterior, encoded, rows)
         for chunk in chunks:

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from bayesnb.blocks import Block, Encoded, Unseen, code_by_value, encode, in_order, plan, shown, with_levels_of
+from bayesnb.blocks import Block, Encoded, Missing, Unseen, code_by_value, encode, in_order, plan, shown, with_levels_of
 from bayesnb.families.base import Array, Statistics
 from bayesnb.frame import Column, Table, plain
 
@@ -28,9 +28,9 @@ class Summary:
     is_named: bool
 
     @classmethod
-    def empty(cls, table: Table, families: Any, classes: Iterable[Hashable]) -> Self:
+    def empty(cls, table: Table, families: Any, classes: Iterable[Hashable], missing: Missing = "ignore") -> Self:
         """Return the summary of no rows, for tables like the given one."""
-        blocks, classes = plan(table, families), tuple(classes)
+        blocks, classes = plan(table, families, missing), tuple(classes)
         none, no_labels = np.zeros(table.n_rows, dtype=bool), np.zeros(0, dtype=np.uint8)
         nothing = table.take(none)
         statistics = (

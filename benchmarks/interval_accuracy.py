@@ -17,7 +17,7 @@ import pandas as pd
 from scipy.special import expit, logsumexp
 
 from bayesnb import Bernoulli, Categorical, Gaussian, Multinomial, NaiveBayes, Poisson
-from bayesnb.score_draws import DEFAULT_DRAWS, exact_draws
+from bayesnb.score_draws import DRAWS_FOR_FEW, exact_draws
 from bayesnb.uncertainty import by_cumulants, by_draws
 
 PROB = 0.94
@@ -138,7 +138,7 @@ def study(seed, n_draws):
     posterior, (_, encoded) = model._posterior, model._encoded(row)  # noqa: SLF001
     closed, unfit = by_cumulants(posterior, encoded, 1, PROB, "eti")
     drawn = (
-        by_draws(posterior, encoded, 1, exact_draws(posterior, DEFAULT_DRAWS, rng), PROB, "eti") if unfit else closed
+        by_draws(posterior, encoded, 1, exact_draws(posterior, DRAWS_FOR_FEW, rng), PROB, "eti") if unfit else closed
     )
     scores = score_draws(model, row, rng, n_draws)
     error, returned, reference = [], [], []
@@ -185,7 +185,7 @@ def main():
     print(f"\n{'error of a bound':48} {'bounds':>7} {'median':>9} {'99 %':>9} {'largest':>9}")
     show(f"cumulants, {len(fit)} models where they do", [s[3] for s in fit])
     show(f"cumulants, {len(unfit)} models (*) left to draws", [s[3] for s in unfit])
-    show(f"{DEFAULT_DRAWS:,} draws, the same (*) models", [s[4] for s in unfit])
+    show(f"{DRAWS_FOR_FEW:,} draws, the same (*) models", [s[4] for s in unfit])
     show("as returned", [s[4] for s in studies])
     show("one standard error of the reference", [s[5] for s in studies])
 

@@ -45,7 +45,7 @@ def test_counts_are_those_of_the_table(posterior):
 WRONG = {
     "λ counted for each label, not each value": lambda n, a: sum(n) + 3 * a[0] + 1,
     "one value too few": lambda n, a: sum(n) + sum(a) - a[0],
-    "no λ below": lambda n, a: max(sum(n), 1),
+    "twice the λ": lambda n, a: sum(n) + 2 * sum(a),
 }
 
 
@@ -129,7 +129,7 @@ def test_floating_point_is_right_to_rounding(posterior):
     checks = list(floating_checks(posterior, LAMBDAS))
     assert {check.verdict for check in checks} == {"holds"}
     assert max(check.tolerance for check in checks) < 1e-13
-    assert len(checks) == 3 * 4 * 6  # three quantities, four λ > 0, six variables
+    assert len(checks) == 3 * (3 * 4 + 3 * 3)  # three quantities; four λ > 0, of two values three as 1/S is ½
 
 
 def test_floating_point_off_by_a_billionth_fails(posterior, monkeypatch):

@@ -118,8 +118,7 @@ def exact_checks(posterior: Posterior, concentrations: Sequence[Any]) -> Iterato
 def _concentrations(table: Counts, concentrations: Sequence[Any]) -> Iterator[tuple[str, tuple[Rationals, ...]]]:
     """The model's own prior, then each λ for all values, as text and by label."""
     yield "the model's", table.prior
-    for concentration in concentrations:
-        value = rational(concentration, table.n_values)
+    for value in dict.fromkeys(rational(c, table.n_values) for c in concentrations):
         yield str(value), ((value,) * table.n_values,) * len(table.counts)
 
 

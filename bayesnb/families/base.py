@@ -16,6 +16,7 @@ from scipy.special import gammaln
 from bayesnb.priors import Beta, Dirichlet, Parameters, Prior
 
 Array = NDArray[Any]
+CumulantScorer = Callable[[Any, Array | None], Array]
 STIRLING_FROM = 100.0  # above it, Stirling's series to z⁻⁵ is exact to rounding (next term 6e-18)
 SAME = 1e-9  # relative difference below which sums are of the same rows: order and batches cost some 1e-12
 ORDERS = np.arange(1, 5)[:, None]  # of the cumulants that are kept
@@ -195,21 +196,19 @@ class Family(ABC):
 
         return blocked(block, x, observed)
 
-    def score_cumulants(
-        self, posterior: Any, x: Any, observed: Array | None = None, weights: Array | None = None
-    ) -> Array:
-        """Return the first four cumulants of Σ w·log p(x given θ) over the features: (4, row, label).
+    def cumulant_scorer(self, posterior: Any, weights: Array | None = None) -> CumulantScorer:
+        """Return a function of blocks (x, observed): four cumulants of Σ w·log p(x given θ), each (row, 4, label).
 
-        The r-th of a weighted term is w^r times its own; those of independent terms add.
+        The r-th cumulant of a weighted term is w^r times its own; those of the independent features add.
         """
         powers = np.ones((4, 1)) if weights is None else weights**ORDERS
 
-        def block(x: Any, seen: Array | None) -> Array:
-            values = self.cumulants(posterior, x, seen)
+        def cumulants(x: Any, observed: Array | None) -> Array:
+            values = self.cumulants(posterior, x, observed)
             values = values if values.ndim == 4 else values[..., None]
             return np.einsum("rnkf,rf->nrk", values, np.broadcast_to(powers, (4, values.shape[-1])))
 
-        return np.moveaxis(blocked(block, x, observed), 1, 0)
+        return cumulants
 
 
 def log_positive(prob: Array) -> Array:

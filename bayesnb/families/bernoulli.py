@@ -13,6 +13,7 @@ from scipy.special import polygamma, xlog1py, xlogy
 from bayesnb.families.base import (
     ORDERS,
     Array,
+    CumulantScorer,
     Family,
     Statistics,
     blocked,
@@ -93,18 +94,20 @@ class Bernoulli(Family):
 
     def cumulants(self, posterior: Any, x: Any, observed: Array | None = None) -> Array:
         x = _dense(x)[:, None, :].astype(bool)
-        one, zero = _cumulants(posterior)
+        one, zero = _cumulant_tables(posterior)
         return only(np.where(x, one[:, None], zero[:, None]), observed)
 
-    def score_cumulants(
-        self, posterior: Any, x: Any, observed: Array | None = None, weights: Array | None = None
-    ) -> Array:
-        if not sparse.issparse(x):
-            return super().score_cumulants(posterior, x, observed, weights)
-        one, zero = _cumulants(posterior)
-        if weights is not None:
-            one, zero = (values * weights ** ORDERS[:, None] for values in (one, zero))
-        return np.stack([z.sum(1) + x @ (o - z).T for o, z in zip(one, zero, strict=True)])
+    def cumulant_scorer(self, posterior: Any, weights: Array | None = None) -> CumulantScorer:
+        powers = 1.0 if weights is None else (weights**ORDERS)[:, None]
+        n_labels, n_features = posterior.a.shape
+        one, zero = ((table * powers).reshape(4 * n_labels, n_features).T for table in _cumulant_tables(posterior))
+
+        def cumulants(x: Any, observed: Array | None) -> Array:
+            ones = x.astype(float) if observed is None else (x & observed).astype(float)
+            of_zeros = zero.sum(0) if observed is None else observed.astype(float) @ zero
+            return (ones @ (one - zero) + of_zeros).reshape(-1, 4, n_labels)
+
+        return cumulants
 
     def log_likelihood(self, parameters: Parameters, x: Any, observed: Array | None = None) -> Array:
         x, prob = _dense(x)[:, None, :].astype(float), parameters["prob"]
@@ -177,6 +180,13 @@ def _cumulants(posterior: Any) -> tuple[Array, Array]:
 def _of_ones_and_all(log_one: Array, log_zero: Array) -> Array:
     """What a one changes, then what every cell has: (..., label, 2 · feature)."""
     return np.concatenate([log_one - log_zero, log_zero], axis=-1)
+
+
+def _cumulant_tables(posterior: Any) -> tuple[Array, Array]:
+    """The first four cumulants of the log probability of a one, and of a zero: (4, label, feature) each."""
+    orders = np.arange(4)[:, None, None]
+    total = polygamma(orders, posterior.a + posterior.b)
+    return polygamma(orders, posterior.a) - total, polygamma(orders, posterior.b) - total
 
 
 def _dense(x: Any) -> Array:

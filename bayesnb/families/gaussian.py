@@ -12,8 +12,10 @@ from numpy.polynomial import polynomial
 from scipy.special import polygamma
 
 from bayesnb.families.base import (
+    ORDERS,
     SAME,
     Array,
+    CumulantScorer,
     Family,
     Statistics,
     against,
@@ -175,6 +177,26 @@ class Gaussian(Family):
         p, x, _ = laid_out(posterior, x, 1.0)
         z = (x - p.location) ** 2 / (2 * p.scale)
         return only(np.stack([polynomial.polyval(z, c, tensor=False) for c in _cumulant_polynomials(p)]), observed)
+
+    def cumulant_scorer(self, posterior: Any, weights: Array | None = None) -> CumulantScorer:
+        scale = 1 / np.sqrt(2 * posterior.scale)
+        tables: Array = np.array(_cumulant_polynomials(posterior))  # (4, power, label, feature)
+        if weights is not None:
+            tables = tables * (weights**ORDERS)[:, None, None]
+        free, rest = tables[:, 0], tables[:, 1:]
+
+        def cumulants(x: Any, observed: Array | None) -> Array:
+            result = np.empty((len(x), 4, len(scale)))
+            for label in range(len(scale)):
+                z = ((x - posterior.location[label]) * scale[label]) ** 2
+                z = z if observed is None else z * observed
+                of_free = free[:, label].sum(1) if observed is None else observed @ free[:, label].T
+                squares = z * z
+                powers = (z, squares, squares * z, squares * squares)
+                result[..., label] = of_free + sum(power @ rest[:, p, label].T for p, power in enumerate(powers))
+            return result
+
+        return cumulants
 
     def log_likelihood(self, parameters: Parameters, x: Any, observed: Array | None = None) -> Array:
         mean, sd = parameters["mean"], parameters["sd"]
