@@ -19,6 +19,7 @@ LOOKUP_SPAN = 1 << 16  # integers spread no wider than this are coded by a table
 LARGEST = 1e150  # the squares of larger numbers overflow
 
 Unseen = Literal["error", "ignore"]
+Missing = Literal["ignore", "level", "error"]
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class Block:
     columns: tuple[int, ...]
     names: tuple[Hashable, ...]
     is_closed: bool = False  # whether a Categorical's levels were declared, so that no other can be met
+    missing: Missing = "ignore"  # "level" (of a Categorical): a missing cell has the value None, the last of the levels
 
 
 @dataclass(frozen=True)
@@ -38,12 +40,14 @@ class Encoded:
     x: Any
     observed: Array | None = None
 
-    def take(self, rows: slice | Array) -> Encoded:
-        """Return the arrays of some rows."""
+    def take(self, rows: Any) -> Encoded:
+        """Return the rows of a slice, a mask or an index."""
         return Encoded(self.x[rows], None if self.observed is None else self.observed[rows])
 
 
-def plan(table: Table, families: Family | Mapping[Any, Family] | None) -> tuple[Block, ...]:
+def plan(
+    table: Table, families: Family | Mapping[Any, Family] | None, missing: Missing = "ignore"
+) -> tuple[Block, ...]:
     """Return the blocks that a table is read in: which family reads which columns.
 
     Parameters
@@ -69,7 +73,7 @@ def plan(table: Table, families: Family | Mapping[Any, Family] | None) -> tuple[
             groups.append((family, positions))
         else:
             joined[1].extend(positions)
-    return tuple(_block(table, family, positions) for family, positions in groups)
+    return tuple(_block(table, family, positions, missing) for family, positions in groups)
 
 
 def _is_any_width(family: Any) -> bool:
@@ -128,11 +132,11 @@ def family_of(column: Column) -> Family:
     return Categorical()
 
 
-def _block(table: Table, family: Family, positions: list[int]) -> Block:
+def _block(table: Table, family: Family, positions: list[int], missing: Missing) -> Block:
     names = tuple(table.names[position] for position in positions)
     if not isinstance(family, Categorical):
         _check_width(family, names)
-        return Block(family, tuple(positions), names)
+        return Block(family, tuple(positions), names, missing="error" if missing == "error" else "ignore")
     column = table.read(positions[0])
     if column.kind == "mixed" and family.levels is None:
         raise ValueError(
@@ -141,11 +145,11 @@ def _block(table: Table, family: Family, positions: list[int]) -> Block:
         )
     levels = column.levels if family.levels is None else family.levels
     is_closed = levels is not None
-    return Block(
-        replace(family, levels=_distinct(column) if levels is None else levels),
-        *(tuple(positions), names),
-        is_closed=is_closed,
-    )
+    levels = _distinct(column) if levels is None else levels
+    missing = missing if family.missing is None else family.missing
+    if missing == "level":
+        levels = (*(level for level in levels if level is not None), None)
+    return Block(replace(family, levels=levels), tuple(positions), names, is_closed=is_closed, missing=missing)
 
 
 def _check_width(family: Any, names: tuple[Hashable, ...]) -> None:
@@ -163,7 +167,14 @@ def with_levels_of(block: Block, table: Table, position: int) -> Block:
     if block.is_closed or not isinstance(block.family, Categorical):
         return block
     new = set(_distinct(table.read(position))) - set(block.family.levels)
-    return replace(block, family=replace(block.family, levels=in_order({*block.family.levels, *new}))) if new else block
+    return with_levels(block, new) if new else block
+
+
+def with_levels(block: Block, further: Iterable[Hashable]) -> Block:
+    """Return a Categorical block with room for further levels, None last."""
+    levels = {*block.family.levels, *further}
+    ordered = in_order(levels - {None})
+    return replace(block, family=replace(block.family, levels=(*ordered, None) if None in levels else ordered))
 
 
 def _distinct(column: Column) -> tuple[Hashable, ...]:
@@ -194,12 +205,24 @@ def encode(block: Block, table: Table, positions: tuple[int, ...], unseen: Unsee
         If a value does not fit the family, naming the column, the value and the first row.
     """
     _check_density(block.family, table)
+    if block.missing == "error":
+        _check_complete(table, positions)
     if isinstance(block.family, Categorical):
         return _codes(block, table, positions[0], unseen)
     if isinstance(block.family, Multinomial):
         return _documents(table, positions)
     whole = _whole_array(block, table, positions)
     return _stacked(block.family, table, positions) if whole is None else whole
+
+
+def _check_complete(table: Table, positions: tuple[int, ...]) -> None:
+    for position in positions:
+        missing = table.read(position).missing
+        if missing is not None and missing.any():
+            raise ValueError(
+                f"Column {table.names[position]!r} has no value in {table.row_name(int(np.argmax(missing)))}, and the "
+                'model was made with missing="error": fill it, or leave it out with missing="ignore".'
+            )
 
 
 def _check_density(family: Family, table: Table) -> None:
@@ -209,8 +232,11 @@ def _check_density(family: Family, table: Table) -> None:
 
 def _codes(block: Block, table: Table, position: int, unseen: Unseen) -> Encoded:
     column, levels = table.read(position), block.family.levels
-    codes = code_by_value(column.values, levels)
+    of_values = levels[:-1] if block.missing == "level" else levels
+    codes = code_by_value(column.values, of_values)
     observed = None if column.missing is None else ~column.missing
+    if block.missing == "level" and observed is not None:
+        codes, observed = np.where(observed, codes, len(of_values)), None
     strange = codes < 0 if observed is None else (codes < 0) & observed
     if strange.any():
         if unseen == "error":

@@ -182,6 +182,8 @@ def _read(
 ) -> tuple[Block, Statistics]:
     """A block, with the levels that the rows add to it, and the statistics of the rows."""
     names = [str(rows.table.names[position]) for position in positions]
+    if block.missing == "error" and isinstance(block.family, Gaussian | Multinomial):
+        _check_complete(rows, names)
     if isinstance(block.family, Gaussian):
         return block, _moments(rows, names, classes)
     if isinstance(block.family, Multinomial):
@@ -191,6 +193,17 @@ def _read(
         block = with_levels_of(block, counted, 0)
         return block, _statistics(block, counted, classes, unseen)
     return block, _side_by_side(_statistics(block, rows.counted(nw.col(n), n), classes, unseen) for n in names)
+
+
+def _check_complete(rows: LazyRows, names: Sequence[str]) -> None:
+    lacking = collect(rows.frame.select(*(_number(name).is_null().sum().alias(name) for name in names)))
+    for name in names:
+        count = lacking[name].to_list()[0]
+        if count:
+            raise ValueError(
+                f'Column {name!r} has no value in {count} rows, and the model was made with missing="error": fill it, '
+                'or leave it out with missing="ignore".'
+            )
 
 
 def _statistics(block: Block, counted: Counted, classes: tuple[Any, ...], unseen: Unseen = "error") -> Any:

@@ -260,20 +260,20 @@ def check_names(names: Sequence[str], columns: Sequence[str]) -> None:
             raise ValueError(f"X has no column {name!r}; it has {', '.join(map(repr, columns))}.")
 
 
-def read_labels(y: Any, n_rows: int) -> Column:
+def read_labels(y: Any, n_rows: int, *, may_lack: bool = False) -> Column:
     """Return the column of labels.
 
     Raises
     ------
     ValueError
-        If there is not one label for each row, or a label is missing.
+        If there is not one label for each row, or a label is missing and ``may_lack`` does not allow it.
     """
     if y is None:
         raise ValueError("NaiveBayes requires y to be passed, but the target y is None.")
     column = _column_of(y, "y")
     if len(column.values) != n_rows:
         raise ValueError(f"X has {n_rows} rows, but y has {len(column.values)} labels.")
-    if column.missing is not None:
+    if column.missing is not None and not may_lack:
         raise ValueError(
             f"The label of row {int(np.argmax(column.missing))} is missing ({int(column.missing.sum())} in all): "
             "leave out the rows without a label."

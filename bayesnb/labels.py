@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import polygamma
 
 from bayesnb.blocks import shown
-from bayesnb.families.base import Array, log_rising, observe_counts
+from bayesnb.families.base import Array, log_rising
 from bayesnb.priors import Dirichlet, Parameters, concentration_vector
 
 
@@ -26,6 +26,11 @@ class LabelModel:
     def posterior(self) -> Dirichlet | None:
         """Dirichlet(λ + counts), or None where the probabilities are known."""
         return None if self.prior is None else Dirichlet(self.prior.concentration + self.counts)
+
+    @property
+    def n_parameters(self) -> int:
+        """Count of the free parameters: K − 1, or none where the probabilities are known."""
+        return 0 if self.prior is None else len(self.counts) - 1
 
     @property
     def is_proper(self) -> bool:
@@ -71,15 +76,12 @@ class LabelModel:
         return (self.posterior.mean() if kind == "mean" else self.posterior.mode())["prob"]
 
     def declare(self) -> Any:
-        """Declare ``label_prob`` and its observed counts in the PyMC model on the stack."""
+        """Declare ``label_prob`` in the PyMC model on the stack."""
         import pymc as pm
 
         if self.prior is None:
-            prob = pm.Deterministic("label_prob", pm.math.constant(self.known), dims="label")
-        else:
-            prob = self.prior.declare("label", ("label",))["prob"]
-        observe_counts("label_count", prob, self.counts, ("label",))
-        return prob
+            return pm.Deterministic("label_prob", pm.math.constant(self.known), dims="label")
+        return self.prior.declare("label", ("label",))["prob"]
 
     def draw(self, rng: np.random.Generator, size: tuple[int, ...]) -> Parameters:
         """Return draws of the label probabilities, (*size, label)."""

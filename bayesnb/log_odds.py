@@ -1,18 +1,17 @@
 """Cumulants of the log odds of each label against the rest, over the posterior of the parameters.
 
 The score of a label, ln p(label) + Σ_j w_j ln p(x_j given label, θ), is a sum of independent terms: cumulants add. The
-scores of two labels are independent too, once the normaliser that a Dirichlet's label probabilities share is dropped: it
-cancels in every difference of scores. So with two labels the r-th cumulant of the log odds is κ_r + (−1)^r κ_r'. With
-more, the rest is ln Σ_o exp S_o over the other labels, folded two scores at a time: each is a cubic in a normal variable,
-the four moments of ln(exp A + exp B) are a sum over a grid of the two, and ln Σ is again given by four cumulants.
+scores of two labels are independent too, once the normaliser that a Dirichlet's label probabilities share is dropped:
+it cancels in every difference of scores. So with two labels the r-th cumulant of the log odds is κ_r + (−1)^r κ_r'.
+With more, the rest is ln Σ_o exp S_o over the other labels, folded two scores at a time: each is a cubic in a normal
+variable, the moments of ln(exp A + exp B) are sums over a grid of the two, and four cumulants stand for it again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
-from scipy.special import polygamma
 
 from bayesnb.blocks import Encoded
 from bayesnb.families.base import Array
@@ -20,34 +19,36 @@ from bayesnb.normal_polynomial import NormalPolynomial, nodes
 from bayesnb.posterior import Posterior
 
 FOLD_NODES = 13  # a side of the grid; 41 change no bound by 0.001
+BLOCK_ROWS = 2048  # scored together
 FOLD_ROWS = 256  # folded together: their grids stay in the processor's cache
 ALTERNATING = np.array([-1.0, 1.0, -1.0, 1.0])[:, None]  # the cumulants of −X by those of X
 
 
 def log_odds_cumulants(posterior: Posterior, encoded: Sequence[Encoded], n_rows: int) -> Array:
     """Return the first four cumulants of ln p(label given x, θ) − ln(1 − p(label given x, θ)): (4, row, label)."""
-    scores = score_cumulants(posterior, encoded, n_rows)
-    result = np.empty_like(scores)
-    for start in range(0, n_rows, FOLD_ROWS):
-        rows = slice(start, start + FOLD_ROWS)
-        result[:, rows] = _against_the_rest(scores[:, rows])
+    result = np.empty((4, n_rows, len(posterior.classes)))
+    for rows, scores in score_cumulants(posterior, encoded, n_rows):
+        if scores.shape[2] == 2:
+            result[:, rows, 1] = scores[..., 1] + ALTERNATING * scores[..., 0]
+            result[:, rows, 0] = ALTERNATING * result[:, rows, 1]
+            continue
+        for start in range(0, scores.shape[1], FOLD_ROWS):
+            few = slice(start, start + FOLD_ROWS)
+            result[:, rows][:, few] = _against_the_rest(scores[:, few])
     return result
 
 
-def score_cumulants(posterior: Posterior, encoded: Sequence[Encoded], n_rows: int) -> Array:
-    """Return the first four cumulants of every label's score, but for what all labels share: (4, row, label)."""
-    result = np.repeat(_label_cumulants(posterior)[:, None], n_rows, axis=1)
-    for part, arrays in zip(posterior.parts, encoded, strict=True):
-        result += part.score_cumulants(arrays)
-    return result
-
-
-def _label_cumulants(posterior: Posterior) -> Array:
-    """Of ln Gamma(α_k, 1), whose normalised exponentials are the Dirichlet; of a known ln p(label), only the mean."""
-    learnt = posterior.labels.posterior
-    if learnt is not None:
-        return polygamma(np.arange(4)[:, None], learnt.concentration)
-    return np.stack([posterior.labels.log_prob(), *np.zeros((3, len(posterior.classes)))])
+def score_cumulants(posterior: Posterior, encoded: Sequence[Encoded], n_rows: int) -> Iterator[tuple[slice, Array]]:
+    """Yield row slices with four cumulants of every label's score, but for what all share: (4, row, label)."""
+    scorers = [part.cumulant_scorer() for part in posterior.parts]
+    of_labels = posterior.labels.cumulants()
+    for start in range(0, n_rows, BLOCK_ROWS):
+        rows = slice(start, min(start + BLOCK_ROWS, n_rows))
+        total = np.tile(of_labels, (rows.stop - start, 1, 1))
+        for scorer, arrays in zip(scorers, encoded, strict=True):
+            block = arrays.take(rows)
+            total += scorer(block.x, block.observed)
+        yield rows, np.moveaxis(total, 1, 0)
 
 
 def _against_the_rest(scores: Array) -> Array:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesnb.blocks import Block, in_order, shown
+from bayesnb.blocks import Block, shown, with_levels
 from bayesnb.families import Categorical
 from bayesnb.families.base import Array
 from bayesnb.summary import Summary
@@ -100,7 +100,7 @@ def _common(mine: Block, other: Block) -> Block:
             )
         if closed.is_closed:
             return closed
-    return replace(mine, family=replace(mine.family, levels=in_order({*mine.family.levels, *other.family.levels})))
+    return with_levels(mine, other.family.levels)
 
 
 def remainder(summary: Summary, forgotten: Summary) -> Summary:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args, overload
 
 import numpy as np
 import xarray as xr
@@ -15,19 +15,22 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from bayesnb import engines, storage
-from bayesnb.blocks import Encoded, Unseen, encode, in_order, shown
+from bayesnb.blocks import Encoded, Missing, Unseen, encode, in_order, shown
 from bayesnb.calibration import calibration, warn_if_overconfident
+from bayesnb.decisions import cost_table, decide
 from bayesnb.evidence import check_comparable, evidence_by_feature
 from bayesnb.explanation import explain
 from bayesnb.families import Bernoulli, Categorical, Multinomial
 from bayesnb.families.base import Array
 from bayesnb.frame import Column, Table, read_labels, read_table, read_weights, take_named
 from bayesnb.merging import check_same_parameters, remainder, union
-from bayesnb.posterior import Part, Posterior, posterior_of
+from bayesnb.posterior import Part, Posterior, check_proper_prior, posterior_of
 from bayesnb.same_rows import difference
+from bayesnb.score_draws import DEFAULT_DRAWS, DRAWS_FOR_FEW, exact_draws, given_draws
 from bayesnb.summary import Summary, label_codes
 from bayesnb.tree import Layout, coordinate, layout_of, row_coordinate
-from bayesnb.weights import Rows, as_array, check, described, weigh
+from bayesnb.uncertainty import Kind, Method, predict_uncertainty
+from bayesnb.weights import Rows, check_weights, described_weights, labelled_weights, weigh
 
 if TYPE_CHECKING:
     from arviz import ELPDDataLOO
@@ -51,6 +54,10 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         The λ of the label probabilities, or one for each label.
     label_prob : array_like or mapping, optional
         Known label probabilities, such as the prevalence of a disease, in place of learnt ones. They add up to 1.
+    missing : {"ignore", "level", "error"}, default "ignore"
+        What a missing cell is, in training and in prediction: left out of the product for its feature; a value of its
+        own, None, of a categorical feature (others leave it out); or an error. Leave it out where cells are missing by
+        chance, make it a level where that they are missing tells something. ``Categorical(missing=…)`` overrides it.
     unseen : {"error", "ignore"}, default "error"
         Whether a categorical value that is not among the levels is an error, or treated as a missing cell.
     feature_weights : None, "loo", "loo-shared" or mapping, default None
@@ -96,6 +103,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         concentration: Any = 1.0,
         label_concentration: Any = 1.0,
         label_prob: Any = None,
+        missing: Missing = "ignore",
         unseen: Unseen = "error",
         feature_weights: Any = None,
     ) -> None:
@@ -103,6 +111,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         self.concentration = concentration
         self.label_concentration = label_concentration
         self.label_prob = label_prob
+        self.missing = missing
         self.unseen = unseen
         self.feature_weights = feature_weights
 
@@ -227,7 +236,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         if start is None:
             if not declared:
                 declared = np.unique(labels.values).tolist() if labels.kind != "mixed" else list(labels.values)
-            start = Summary.empty(table, self.families, in_order(set(declared)))
+            start = Summary.empty(table, self.families, in_order(set(declared)), self.missing)
         if len(labels.values) == 0 and not start.label_counts.any():
             raise ValueError("There is no row to learn from: X is empty, or every sample_weight is zero.")
         return start.with_classes(declared)
@@ -235,7 +244,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         if self.unseen not in ("error", "ignore"):
             raise ValueError(f'unseen must be "error" or "ignore", not {self.unseen!r}.')
-        check(self.feature_weights)
+        if self.missing not in ("ignore", "level", "error"):
+            raise ValueError(f'missing must be "ignore", "level" or "error", not {self.missing!r}.')
+        check_weights(self.feature_weights)
 
     def _set(self, summary: Summary, rows: Callable[[Posterior], Rows] | None) -> None:
         """Take over a summary; the posterior follows from it and the priors, learnt feature weights from the rows."""
@@ -321,29 +332,129 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         log_joint = self._log_joint(X, plug_in)
         return log_joint - logsumexp(log_joint, axis=1, keepdims=True)
 
-    def predict_proba(self, X: Any, plug_in: Estimate | None = None) -> Array:
+    @overload
+    def predict_proba(self, X: Any, plug_in: Estimate | None = None) -> Array: ...
+
+    @overload
+    def predict_proba(self, X: Any, plug_in: None = None, *, posterior: xr.DataTree) -> xr.Dataset: ...
+
+    def predict_proba(
+        self, X: Any, plug_in: Estimate | None = None, *, posterior: xr.DataTree | None = None
+    ) -> Array | xr.Dataset:
         """Return the label probabilities, p(y given x and the training data).
 
         Parameters
         ----------
         X, plug_in
             As for ``predict_log_proba``.
+        posterior : DataTree, optional
+            Draws of ``sample``, or of any model with the same variables, to take in place of the closed form. They are
+            weighted by p(x given θ), which estimates the same exact predictive.
 
         Returns
         -------
         ndarray, shape (row, label)
-            Each row adds up to 1.
+            Each row adds up to 1. With ``posterior`` a Dataset: ``prob``, its Monte Carlo standard error ``mcse``, both
+            (row, label), and ``ess`` (row,), how many equal weights the weights of the draws are worth.
+
+        Raises
+        ------
+        ValueError
+            If X can't be read, every label gives a row probability 0, or ``posterior`` is of another model.
         """
+        if posterior is not None:
+            return self._predict_from_draws(X, posterior)
         log_joint = self._log_joint(X, plug_in)
         log_joint -= log_joint.max(1, keepdims=True)
         np.exp(log_joint, out=log_joint)
         log_joint /= log_joint.sum(1, keepdims=True)
         return log_joint
 
+    def _predict_from_draws(self, X: Any, posterior: xr.DataTree) -> xr.Dataset:
+        from bayesnb.reweighting import predictive
+
+        table, encoded = self._encoded(X)
+        draws = self._layout.arrays(posterior["posterior"].dataset)
+        return predictive(self._posterior, encoded, row_coordinate(table), *draws)
+
     def predict(self, X: Any, plug_in: Estimate | None = None) -> Array:
         """Return the most probable label of each row, shape (row,)."""
         most_probable = self._log_joint(X, plug_in).argmax(1)
         return self.classes_[most_probable]
+
+    def predict_uncertainty(
+        self,
+        X: Any,
+        prob: float = 0.94,
+        kind: Kind = "eti",
+        *,
+        method: Method | None = None,
+        posterior: xr.DataTree | None = None,
+        draws: int | None = None,
+        random_seed: Any = None,
+    ) -> xr.Dataset:
+        """Return how sure the label probabilities are: intervals and entropies over the posterior of the parameters.
+
+        Parameters
+        ----------
+        X : data frame, array or sparse matrix, shape (row, column)
+        prob : float, default 0.94
+            Probability of the intervals.
+        kind : {"eti", "hdi"}
+            Equal-tailed intervals, or the narrowest ones, of highest density.
+        method : {"cumulants", "draws"}, optional
+            In closed form by four cumulants, the default, or by draws of the parameters. The few rows where four
+            cumulants are too few are done by draws, and the attributes say how many and why.
+        posterior : DataTree, optional
+            Draws from ``draw`` or ``sample`` to take, all of them; so ``method="draws"``.
+        draws : int, optional
+            How many exact draws to take where draws are needed; by default 10,000, and 100,000 for the few rows.
+        random_seed : int, Generator or None
+
+        Returns
+        -------
+        xarray.Dataset
+            (row, label): ``prob``, the exact prediction of ``predict_proba``; ``mean``, ``sd``, ``lower`` and
+            ``upper`` of p(label given x, θ). (row,), in nats: ``entropy_total`` of the mean, ``entropy_aleatoric``,
+            the mean entropy, which no further training rows would take away, and ``entropy_epistemic``, the rest.
+            Attributes name the interval's kind and probability and the method.
+
+        Raises
+        ------
+        ValueError
+            If X can't be read, an argument is none of those above, the posterior is improper, or the draws are of
+            another model.
+
+        Notes
+        -----
+        ``prob`` is not the mean over θ: x itself tells something about θ, by which the exact prediction reweights it.
+        A bound by n draws has a Monte Carlo error: it is a quantile of n independent values.
+
+        Examples
+        --------
+        >>> table = [["r"]] * 30 + [["g"]] * 30
+        >>> model = NaiveBayes(Categorical()).fit(table, ["A"] * 20 + ["B"] * 10 + ["A"] * 10 + ["B"] * 20)
+        >>> sure = model.predict_uncertainty([["r"]]).sel(label="A", row=0)
+        >>> [round(float(sure[name]), 2) for name in ("lower", "prob", "upper")]
+        [0.49, 0.66, 0.81]
+        """
+        _check_prob(prob)
+        if kind not in get_args(Kind):
+            raise ValueError(f'kind, of an interval, is "eti" or "hdi", not {kind!r}.')
+        if method not in (None, *get_args(Method)):
+            raise ValueError(f'method is "cumulants" or "draws", not {method!r}.')
+        if posterior is not None and (method == "cumulants" or draws is not None):
+            raise ValueError('With a posterior given, all of its draws are taken: leave out draws and "cumulants".')
+        table, encoded = self._encoded(X)
+        self._check_proper()
+        if posterior is None:
+            n_draws = draws or (DEFAULT_DRAWS if method == "draws" else DRAWS_FOR_FEW)
+            given = exact_draws(self._posterior, n_draws, np.random.default_rng(random_seed))
+        else:
+            given = given_draws(self._posterior, *self._layout.arrays(posterior["posterior"].to_dataset()))
+            method = "draws"
+        row = row_coordinate(table)
+        return predict_uncertainty(self._posterior, encoded, row, prob, kind, given, method or "cumulants")
 
     def estimates(self, kind: Estimate = "mean") -> xr.Dataset:
         """Return point estimates of all parameters as tables to lay beside a textbook's.
@@ -393,10 +504,119 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         ValueError
             If the posterior is improper (a concentration of 0 with a value that a label has not met).
         """
-        layout, size = self._layout, (chains, draws)
         self._check_proper()
-        label_prob, parameters = self._posterior.draw(np.random.default_rng(random_seed), size)
-        return xr.DataTree.from_dict({"posterior": layout.dataset(label_prob, parameters, ("chain", "draw"))})
+        draws_of = self._posterior.draw(np.random.default_rng(random_seed), (chains, draws))
+        return xr.DataTree.from_dict({"posterior": self._layout.dataset(*draws_of, ("chain", "draw"))})
+
+    def prior_draw(self, draws: int = 1000, chains: int = 4, random_seed: Any = None) -> xr.DataTree:
+        """Return exact, independent draws from the prior, for prior checks.
+
+        Parameters
+        ----------
+        draws, chains, random_seed
+            As for ``draw``.
+
+        Returns
+        -------
+        xarray.DataTree
+            Group ``prior``: the same variables, dims and coords as those of ``draw``.
+
+        Raises
+        ------
+        ValueError
+            If the prior is improper (a concentration of 0).
+        """
+        layout = self._layout
+        check_proper_prior(self._posterior)
+        draws_of = self._posterior.draw_prior(np.random.default_rng(random_seed), (chains, draws))
+        return xr.DataTree.from_dict({"prior": layout.dataset(*draws_of, ("chain", "draw"))})
+
+    def with_groups(
+        self, tree: xr.DataTree, X: Any = None, y: Any = None, *, replicates: int = 100, random_seed: Any = None
+    ) -> xr.DataTree:
+        """Return draws of either route with the other groups that ArviZ's functions look for.
+
+        Parameters
+        ----------
+        tree : DataTree
+            From ``draw`` or ``sample``.
+        X, y
+            Rows with their labels, as many as memory has room for draws of; without them, no group is made that has a
+            row dimension.
+        replicates : int
+            How many tables like X and y to simulate, each from its own draw.
+        random_seed : int, Generator or None
+
+        Returns
+        -------
+        xarray.DataTree
+            The tree with the groups ``prior``, as many draws as of the posterior; ``log_prior``; ``constant_data``, the
+            hyperparameters and statistics; and with rows ``log_likelihood`` (``rows``: log p(label, row given θ)),
+            ``observed_data`` and ``posterior_predictive`` (``label_value`` and ``<feature>_value``, levels and labels
+            by their position; the rows that have the cell).
+
+        Raises
+        ------
+        ValueError
+            If the tree is of another model, the prior is improper, or X or y can't be read.
+        """
+        from bayesnb.groups import Rows, groups_of_parameters, groups_of_rows
+
+        check_proper_prior(self._posterior)
+        rng = np.random.default_rng(random_seed)
+        draws = self._layout.arrays(tree["posterior"].dataset)
+        groups = groups_of_parameters(self._posterior, draws, rng)
+        if X is not None:
+            table, encoded, codes, _ = self._rows_with_labels(X, y, None, of_training=False)
+            rows = Rows(encoded, codes, row_coordinate(table))
+            groups |= groups_of_rows(self._posterior, rows, draws, replicates, rng)
+        return xr.DataTree.from_dict({**{name: group.dataset for name, group in tree.children.items()}, **groups})
+
+    def simulate(
+        self, n: int, random_seed: Any = None, *, prior: bool = False, tokens: Any = None
+    ) -> tuple[Any, Array]:
+        """Return a random table and its labels, from one draw of the parameters: a predictive simulation.
+
+        Parameters
+        ----------
+        n : int
+            Number of rows.
+        random_seed : int, Generator or None
+        prior : bool, default False
+            Whether the parameters are drawn from the prior, and not from the posterior.
+        tokens : int or array_like, shape (n,), optional
+            How many tokens each row of a Multinomial has, which the model takes as given.
+
+        Returns
+        -------
+        X : pandas.DataFrame, or ndarray for a model fitted to an array
+            The columns that the model reads, in the order and type that it reads them: numbers, counts, booleans, and
+            categories with all levels. No cell is missing.
+        y : ndarray, shape (n,)
+
+        Raises
+        ------
+        ValueError
+            If the distribution of the parameters is improper, or tokens are needed and not given.
+
+        Examples
+        --------
+        >>> model = NaiveBayes().fit({"a": ["r", "g", "r"], "b": [1.0, 2.0, 4.0]}, ["u", "v", "v"])
+        >>> X, y = model.simulate(2, random_seed=0)
+        >>> list(X.columns), X.shape, y.shape
+        (['a', 'b'], (2, 2), (2,))
+        """
+        from bayesnb.simulation import simulated_table
+
+        check_is_fitted(self, "statistics_")
+        if prior:
+            check_proper_prior(self._posterior)
+        else:
+            self._check_proper()
+        rng = np.random.default_rng(random_seed)
+        draw = (self._posterior.draw_prior if prior else self._posterior.draw)(rng, ())
+        X, codes = simulated_table(self._posterior, self.statistics_, draw, n, tokens, rng)
+        return X, self.classes_[codes]
 
     def sample(
         self,
@@ -433,12 +653,16 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If the posterior is improper, as for ``draw``, or a prior is.
+            If a prior is improper (a concentration of 0).
+
+        Warns
+        -----
+        ConvergenceWarning
+            Of variables with r-hat above 1.01 or fewer than 100 effective draws a chain, and of divergences.
         """
         from bayesnb.sampling import sample
 
         check_is_fitted(self, "statistics_")
-        self._check_proper()
         return sample(
             self._posterior,
             draws=draws,
@@ -450,13 +674,16 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             **options,
         )
 
-    def to_pymc(self, likelihood: Literal["statistics"] = "statistics") -> Any:
+    def to_pymc(self, X: Any = None, y: Any = None, *, likelihood: Literal["statistics", "rows"] = "statistics") -> Any:
         """Return the generative model as a PyMC model, to read, to change and to build on.
 
         Parameters
         ----------
-        likelihood : {"statistics"}
-            What is observed: the sufficient statistics, so that the model's size does not depend on the rows.
+        X, y
+            Rows to observe, with likelihood "rows"; a label may be missing, and is then summed out.
+        likelihood : {"statistics", "rows"}
+            What is observed: the sufficient statistics of the rows that the model was fitted to, so that the size does
+            not depend on their number; or each cell of X and y by itself. The posterior is the same for the same rows.
 
         Returns
         -------
@@ -466,14 +693,23 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If a prior is improper (a concentration of 0), which PyMC has no distribution for.
+            If a prior is improper (a concentration of 0), which PyMC has no distribution for; or rows are given for
+            "statistics", or not for "rows".
         """
-        from bayesnb.generative import statistics_model
+        from bayesnb.generative import rows_model, statistics_model
 
         check_is_fitted(self, "statistics_")
-        if likelihood != "statistics":
-            raise ValueError(f'likelihood must be "statistics", not {likelihood!r}.')
-        return statistics_model(self._posterior)
+        if likelihood not in ("statistics", "rows"):
+            raise ValueError(f'likelihood must be "statistics" or "rows", not {likelihood!r}.')
+        if (X is None or y is None) == (likelihood == "rows"):
+            raise ValueError('X and y go with likelihood="rows", which needs both; the statistics are those of fit.')
+        if likelihood == "statistics":
+            return statistics_model(self._posterior)
+        table, encoded = self._encoded(X)
+        labels = read_labels(y, table.n_rows, may_lack=True)
+        return rows_model(
+            self._posterior, encoded, label_codes(labels, self.statistics_.classes), row_coordinate(table)
+        )
 
     def _check_proper(self) -> None:
         if not self._posterior.is_proper:
@@ -494,9 +730,20 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
 
     @property
     def feature_weights_(self) -> xr.DataArray:
-        """The weight of every feature at prediction."""
+        """The weight of every feature at prediction.
+
+        Examples
+        --------
+        >>> table, label = [["r"], ["r"], ["g"], ["g"], ["g"], ["r"]], list("AAABBB")
+        >>> model = NaiveBayes(Categorical(), feature_weights={"x0": 0.5}).fit(table, label)
+        >>> model.feature_weights_.to_series().to_dict()
+        {'x0': 0.5}
+        >>> prob = model.predict_proba([["r"]])[0]
+        >>> round(float(prob[0] / prob[1]) ** 2, 4)  # the odds 3/5 : 2/5, weighed by ½
+        1.5
+        """
         check_is_fitted(self, "statistics_")
-        return as_array(self._posterior, self._weighing)
+        return labelled_weights(self._posterior, self._weighing)
 
     @overload
     def log_evidence(self) -> float: ...
@@ -593,8 +840,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
 
         Notes
         -----
-        Equal to refitting without each row under the same prior: defaults that are fixed from the pooled column stay.
-        A row leaves with its whole weight, and counts once in the sum; repeated rows leave one by one.
+        Equal to refitting without each row under the same prior: defaults that are fixed from the pooled column stay,
+        and so do feature weights. A row leaves with its whole weight, and counts once in the sum; repeated rows leave
+        one by one.
 
         Examples
         --------
@@ -666,6 +914,66 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             raise ValueError(f"reference {reference!r} is not among the labels {shown(classes)}.")
         position = None if reference is None else classes.index(reference)
         return explain(self._posterior, encoded, row_coordinate(table), position, prob)
+
+    def decide(
+        self,
+        X: Any,
+        costs: Any = None,
+        reject_cost: float | None = None,
+        *,
+        prob: float = 0.94,
+        draws: int = DEFAULT_DRAWS,
+        random_seed: Any = None,
+    ) -> xr.Dataset:
+        """Return the label of least expected cost for each row, or None where none is cheap enough.
+
+        Parameters
+        ----------
+        X : data frame, array or sparse matrix, shape (row, column)
+        costs : array_like, DataFrame or mapping, optional
+            What it costs to decide for a label (columns) where another is true (rows); or a mapping from
+            (true, decided), in which right decisions, if absent, cost 0. Without it, every error costs 1, and decisions
+            are those of ``predict``.
+        reject_cost : float, optional
+            What it costs not to decide: no label is chosen where the least expected cost is above it.
+        prob : float, default 0.94
+            Probability of the equal-tailed credible interval.
+        draws : int, default 10,000
+            How many draws to take where the interval has no closed form.
+        random_seed : int, Generator or None
+
+        Returns
+        -------
+        xarray.Dataset
+            By (row,): ``decision``, its ``expected_cost`` under ``predict_proba``, and ``lower`` and ``upper``, the
+            interval of the expected cost given θ over the posterior of θ. Attributes name its kind, probability and
+            method: in closed form where the cost of each decision turns on one label, as with two labels and with
+            equal costs; else by draws.
+
+        Raises
+        ------
+        ValueError
+            If X can't be read, a cost is absent or not finite, or the posterior is improper.
+
+        Examples
+        --------
+        >>> table, label = [["r"]] * 3 + [["g"]] * 3, ["ill", "ill", "well", "well", "well", "well"]
+        >>> model = NaiveBayes(Categorical()).fit(table, label)
+        >>> model.predict([["r"]])
+        array(['ill'], dtype='<U4')
+        >>> costs = {("ill", "well"): 1, ("well", "ill"): 10}
+        >>> model.decide([["r"]], costs, reject_cost=0.4).decision.item() is None  # p(ill) is .57
+        True
+        """
+        _check_prob(prob)
+        check_is_fitted(self, "statistics_")
+        table_of_costs = cost_table(costs, self.statistics_.classes)
+        if reject_cost is not None and not np.isfinite(reject_cost):
+            raise ValueError(f"reject_cost must be a finite number, not {reject_cost!r}.")
+        table, encoded = self._encoded(X)
+        self._check_proper()
+        given = exact_draws(self._posterior, draws, np.random.default_rng(random_seed))
+        return decide(self._posterior, encoded, row_coordinate(table), table_of_costs, reject_cost, prob, given)
 
     def calibration(
         self, X: Any, y: Any, sample_weight: Any = None, *, leave_one_out: bool = False, prob: float = 0.94
@@ -779,6 +1087,32 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         about = {"parameters": self.get_params(deep=False), "weighing": self._weighing, "weights": weights}
         storage.save(storage.model_tree(self.statistics_, about), path)
 
+    def n_parameters(self, *, naive: bool = True) -> int:
+        """Return how many free parameters the model has.
+
+        Parameters
+        ----------
+        naive : bool, default True
+            Without the naive assumption, every label has a probability for each combination of all features' values.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        ValueError
+            If without the naive assumption a feature is neither Categorical nor Bernoulli.
+
+        Examples
+        --------
+        >>> model = NaiveBayes(Bernoulli()).fit([[0, 1, 1], [1, 1, 0]], ["A", "B"])
+        >>> model.n_parameters(), model.n_parameters(naive=False)
+        (7, 15)
+        """
+        check_is_fitted(self, "statistics_")
+        return self._posterior.n_parameters if naive else self._posterior.n_parameters_of_all_cells
+
     def describe(self) -> str:
         """Return how the model read each column, and the labels with their counts, as text."""
         check_is_fitted(self, "statistics_")
@@ -789,8 +1123,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         silent = self._uninformative()
         if silent:
             lines.append(f"left out, as they do not vary: {shown(silent)}")
-        if self.feature_weights is not None:
-            lines.append(described(self.feature_weights_))
+        if self._weighing["method"] != "none":
+            lines.append(described_weights(self.feature_weights_))
         return "\n".join(lines)
 
     def __str__(self) -> str:

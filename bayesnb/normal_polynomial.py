@@ -6,6 +6,7 @@ for, as by Fleishman (1978), all four are met exactly, and the error of a quanti
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Self
 
@@ -15,6 +16,7 @@ from bayesnb.families.base import Array
 
 NEWTON_STEPS = 50  # three or four do where cumulants are mild
 LARGEST_STEP = 0.1  # of a coefficient in one step; they are below 1
+SMALLEST_SQUARE = 0.01  # of b; a cubic without its linear term is no sensible quantile function
 TOLERANCE = 1e-3  # of skewness and kurtosis before the last step, which squares it
 FURTHEST = 4.5  # standard normal deviates that quadrature looks at; 7e-6 of the probability lies outside
 
@@ -40,8 +42,8 @@ class NormalPolynomial:
     def of_cumulants(cls, cumulants: Array) -> Self:
         """Return the cubic that has the given cumulants, (4, ...).
 
-        Where the variance is 0, the distribution is its mean; where no cubic has these cumulants, its coefficients
-        are nan.
+        Where the variance is 0, the distribution is its mean; where no cubic has these cumulants, b is nan, and so
+        are all quantiles.
         """
         variance = cumulants[1]
         skewness, kurtosis = standardized(cumulants)
@@ -59,15 +61,15 @@ class NormalPolynomial:
         lowest = self.b - 3 * self.d - np.divide(self.c**2, 3 * self.d, out=np.zeros(self.c.shape), where=self.d != 0)
         return (slope_at_ends > 0) & ~(inside & (self.d > 0) & (lowest <= 0))
 
-    def __getitem__(self, where: Array) -> Self:
-        """The distributions that a mask or an index picks."""
-        return type(self)(*(a[where] for a in (self.mean, self.sd, self.b, self.c, self.d)))
+    def map(self, function: Callable[[Array], Array]) -> Self:
+        """Apply one function to every array: an index, a change of type."""
+        return type(self)(*(function(a) for a in (self.mean, self.sd, self.b, self.c, self.d)))
 
 
 def standardized(cumulants: Array) -> tuple[Array, Array]:
     """Return skewness and excess kurtosis, each (...); 0 where the variance is 0."""
     variance = np.where(cumulants[1] > 0, cumulants[1], np.inf)
-    return cumulants[2] / variance**1.5, cumulants[3] / variance**2
+    return cumulants[2] / (variance * np.sqrt(variance)), cumulants[3] / variance**2
 
 
 def nodes(n: int) -> tuple[Array, Array]:
@@ -82,24 +84,25 @@ def nodes(n: int) -> tuple[Array, Array]:
 
 def _coefficients(skewness: Array, kurtosis: Array) -> tuple[Array, Array, Array]:
     """b, c and d by Newton's method on skewness and kurtosis, with b² = 1 − 2c² − 6d² from the variance."""
-    c, d = skewness / 6, kurtosis / 24 - skewness**2 / 18  # the expansion of Cornish and Fisher
-    active = np.arange(c.size)
-    flat_c, flat_d = c.ravel(), d.ravel()
     wanted = np.stack([skewness.ravel(), kurtosis.ravel()])
+    cd = np.stack([wanted[0] / 6, wanted[1] / 24 - wanted[0] ** 2 / 18])  # the expansion of Cornish and Fisher
+    step, miss = _newton_step(cd[0], cd[1], wanted)
+    cd -= step
     for _ in range(NEWTON_STEPS):
-        step, miss = _newton_step(flat_c[active], flat_d[active], wanted[:, active])
-        flat_c[active] -= step[0]
-        flat_d[active] -= step[1]
-        active = active[~(miss < TOLERANCE)]
+        active = np.flatnonzero(~(miss < TOLERANCE))
         if not active.size:
             break
-    flat_c[active] = flat_d[active] = np.nan
-    return np.sqrt(1 - 2 * c**2 - 6 * d**2), c, d
+        step, miss[active] = _newton_step(cd[0, active], cd[1, active], wanted[:, active])
+        cd[:, active] -= step
+    squared = 1 - 2 * cd[0] ** 2 - 6 * cd[1] ** 2
+    exists = (miss < TOLERANCE) & (squared > SMALLEST_SQUARE)
+    b = np.sqrt(np.where(exists, squared, np.nan))
+    return b.reshape(skewness.shape), cd[0].reshape(skewness.shape), cd[1].reshape(skewness.shape)
 
 
 def _newton_step(c: Array, d: Array, wanted: Array) -> tuple[Array, Array]:
     """One damped step of (c, d), (2, ...), and by how much they missed the wanted skewness and kurtosis before it."""
-    b = np.sqrt(np.maximum(1 - 2 * c**2 - 6 * d**2, 0.01))
+    b = np.sqrt(np.maximum(1 - 2 * c**2 - 6 * d**2, SMALLEST_SQUARE))
     u = 1 + 22 * c**2 + 48 * d**2
     skewness = c * (6 - 4 * c**2 + 72 * d**2 + 36 * b * d)
     kurtosis = 24 * (2 * c**2 * (1 - c**2 + 30 * d**2) + 9 * d**2 * (1 + 9 * d**2) + b * d * u)

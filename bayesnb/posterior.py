@@ -6,15 +6,17 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, count
+from math import prod
 from typing import Any, Self
 
 import numpy as np
 
 from bayesnb import conjugacy
-from bayesnb.blocks import Block, Encoded
-from bayesnb.families.base import BLOCK_CELLS, Array, Statistics, weighted
+from bayesnb.blocks import Block, Encoded, shown
+from bayesnb.families import Bernoulli, Categorical
+from bayesnb.families.base import BLOCK_CELLS, Array, CumulantScorer, Statistics, weighted
 from bayesnb.labels import LabelModel, label_model
-from bayesnb.priors import Parameters, Prior
+from bayesnb.priors import Dirichlet, Parameters, Sampled
 from bayesnb.summary import Summary
 
 
@@ -28,7 +30,7 @@ class Part:
 
     block: Block
     statistics: Statistics
-    prior: Prior
+    prior: Any
     is_informative: Array  # (column of the block,)
     weights: Array | None = None  # (feature,), how many times each feature counts at prediction; None: all once
 
@@ -40,7 +42,17 @@ class Part:
     @cached_property
     def posterior(self) -> Any:
         """The posterior, its arrays (label, feature), (label, level) or (label, term)."""
+        self._check_conjugate()
         return self.family.update(self.prior, self.statistics)
+
+    @property
+    def is_conjugate(self) -> bool:
+        """Whether the prior has a closed form."""
+        return not isinstance(self.prior, Sampled)
+
+    def _check_conjugate(self) -> None:
+        if not self.is_conjugate:
+            raise ValueError(f"{shown(self.features)}: {self.prior.refusal}")
 
     @property
     def features(self) -> tuple[Any, ...]:
@@ -78,13 +90,13 @@ class Part:
         values = values if values.ndim == 4 else values[..., None]
         return values if self.weights is None else values * self.weights ** np.arange(1, 5)[:, None, None, None]
 
-    def score_cumulants(self, encoded: Encoded) -> Array:
-        """Return ``cumulants`` summed over the features, in less time: (4, row, label)."""
-        return self.family.score_cumulants(self.posterior, encoded.x, encoded.observed, self.weights)
+    def cumulant_scorer(self) -> CumulantScorer:
+        """Return a function of blocks (x, observed): ``cumulants`` summed over features, (row, 4, label)."""
+        return self.family.cumulant_scorer(self.posterior, self.weights)
 
     def log_likelihood(self, parameters: Parameters, encoded: Encoded) -> Array:
         """Return the weighted log p(x given θ), summed over the features: (row, label)."""
-        return self._by_feature(self.family.log_likelihood(parameters, encoded.x, encoded.observed)).sum(-1)
+        return self.family.score_at(parameters, encoded.x, encoded.observed, self.weights)
 
     def design(self, encoded: Encoded) -> Any:
         """Return what of x the likelihood depends on, (row, m): times ``natural``, it is the log-likelihood."""
@@ -109,7 +121,16 @@ class Part:
 
     def log_evidence(self) -> Array:
         """Return the log evidence of each label and feature; (label,) for a family without a feature axis."""
+        self._check_conjugate()
         return conjugacy.log_evidence(self.family, self.prior, self.statistics)
+
+    @property
+    def n_parameters(self) -> int:
+        """Count of the free parameters of all labels: of S probabilities S − 1."""
+        sizes = [values.shape for values in self.posterior.mean().values()]
+        if isinstance(self.prior, Dirichlet):
+            return sizes[0][0] * (sizes[0][1] - 1)
+        return sum(prod(size) for size in sizes)
 
     def estimate(self, kind: str) -> Parameters:
         """Return point estimates by parameter: "mean" and "mode" of the posterior, or "mle"."""
@@ -145,6 +166,33 @@ class Posterior:
         ends = np.cumsum([part.n_features for part in self.parts], dtype=int)
         pieces = np.split(np.asarray(weights, dtype=float), ends)[:-1]
         return replace(self, parts=tuple(replace(p, weights=w) for p, w in zip(self.parts, pieces, strict=True)))
+
+    @property
+    def n_parameters(self) -> int:
+        """Count of the free parameters: those of the labels and of every feature given every label."""
+        return self.labels.n_parameters + sum(part.n_parameters for part in self.parts)
+
+    @property
+    def n_parameters_of_all_cells(self) -> int:
+        """Count of the free parameters without the naive assumption: a probability for each label and joint value.
+
+        Raises
+        ------
+        ValueError
+            If a feature has no finite number of values.
+        """
+        continuous = [part for part in self.parts if not isinstance(part.family, Categorical | Bernoulli)]
+        if continuous:
+            raise ValueError(
+                f"Without the naive assumption, parameters can be counted for Categorical and Bernoulli features only; "
+                f"{continuous[0].features[0]!r} is {continuous[0].family.name}."
+            )
+        n_values = (
+            2 ** len(part.features) if isinstance(part.family, Bernoulli) else len(part.family.levels)
+            for part in self.parts
+        )
+        n_labels = len(self.classes)
+        return self.labels.n_parameters + n_labels * (prod(n_values) - 1)
 
     @property
     def is_proper(self) -> bool:
@@ -184,10 +232,31 @@ class Posterior:
 
     def log_joint_plug_in(self, encoded: Sequence[Encoded], n_rows: int, kind: str) -> Array:
         """Return log p(y given θ̂) + Σ_j w_j log p(x_j given y, θ̂) for a point estimate: (row, label)."""
+        estimates = [part.estimate(kind) for part in self.parts]
+        return self.log_joint_given(self.labels.estimate(kind), estimates, encoded, n_rows)
+
+    def log_joint_given(
+        self, label_prob: Array, parameters: Sequence[Parameters], encoded: Sequence[Encoded], n_rows: int
+    ) -> Array:
+        """Return log p(y given θ) + Σ_j w_j log p(x_j given y, θ): (row, label), and of draws (*size, row, label)."""
+        if label_prob.ndim > 1:
+            draws = np.ndindex(label_prob.shape[:-1])
+            values = [
+                self.log_joint_given(
+                    label_prob[i], [{name: a[i] for name, a in p.items()} for p in parameters], encoded, n_rows
+                )
+                for i in draws
+            ]
+            return np.reshape(values, (*label_prob.shape[:-1], n_rows, len(self.classes)))
         with np.errstate(divide="ignore"):  # a label without rows has maximum-likelihood probability 0
-            log_prob = np.log(self.labels.estimate(kind))
-        parts = zip(self.parts, encoded, strict=True)
-        return _joint(log_prob, (part.log_likelihood(part.estimate(kind), arrays) for part, arrays in parts), n_rows)
+            log_prob = np.log(label_prob)
+        parts = zip(self.parts, parameters, encoded, strict=True)
+        return _joint(log_prob, (part.log_likelihood(p, arrays) for part, p, arrays in parts), n_rows)
+
+    def draw_prior(self, rng: np.random.Generator, size: tuple[int, ...]) -> tuple[Array, list[Parameters]]:
+        """Return exact draws of the prior, as ``draw`` of the posterior."""
+        labels = replace(self.labels, counts=np.zeros(len(self.classes)))
+        return labels.draw(rng, size)["prob"], [part.prior.draw(rng, size) for part in self.parts]
 
     def draw(self, rng: np.random.Generator, size: tuple[int, ...]) -> tuple[Array, list[Parameters]]:
         """Return exact draws of the label probabilities, (*size, label), and of the parameters of every part."""
@@ -207,6 +276,15 @@ def _joint(log_prob: Array, scores: Iterable[Array], n_rows: int) -> Array:
     return result
 
 
+def check_proper_prior(posterior: Posterior) -> None:
+    """Raise if a prior integrates to infinity, as under a concentration of 0."""
+    if not posterior.has_proper_prior:
+        raise ValueError(
+            "The prior is improper: a concentration of 0 is no distribution to draw from or to give to PyMC. Use a "
+            "concentration above 0."
+        )
+
+
 def posterior_of(summary: Summary, concentration: object, label_concentration: object, label_prob: object) -> Posterior:
     """Return the posterior that a summary of rows and the priors give."""
     parts = (
@@ -224,5 +302,7 @@ def _part_of(block: Block, statistics: Statistics, concentration: object) -> Par
     is_informative = family.is_informative(statistics)
     if not is_informative.all():
         statistics = statistics.map(lambda array: array[:, is_informative])
+    if callable(family.prior):
+        return Part(block, statistics, Sampled(family.prior), is_informative)
     prior = family.resolve_prior(concentration, statistics, block.names)
     return Part(block, statistics, conjugacy.full_prior(family, prior, statistics), is_informative)

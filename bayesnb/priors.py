@@ -13,7 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaln, gammaln, poch
+from scipy.special import betaln, gammaln, poch, xlog1py, xlogy
 
 LOG_2PI = float(np.log(2 * np.pi))
 NAMED_CONCENTRATIONS: dict[str, Callable[[int], float]] = {
@@ -115,6 +115,10 @@ class Dirichlet(Prior):
         """Independent draws, shape ``(*size, ..., level)``."""
         return {"prob": np.exp(log_dirichlet(rng, self.concentration, size))}
 
+    def log_density(self, parameters: Parameters) -> NDArray[np.float64]:
+        """Log density of ``prob``, shape (...)."""
+        return xlogy(self.concentration - 1, parameters["prob"]).sum(-1) - self.log_normalizer()
+
     def declare(self, stem: str, dims: tuple[str, ...]) -> Parameters:
         """Declare ``<stem>_prob`` in the PyMC model on the stack."""
         import pymc as pm
@@ -165,6 +169,11 @@ class Beta(Prior):
         """Independent draws, shape ``(*size, ...)``."""
         return {"prob": rng.beta(self.a, self.b, (*size, *np.shape(self.a)))}
 
+    def log_density(self, parameters: Parameters) -> NDArray[np.float64]:
+        """Log density of ``prob``, shape (...)."""
+        prob = parameters["prob"]
+        return xlogy(self.a - 1, prob) + xlog1py(self.b - 1, -prob) - self.log_normalizer()
+
     def declare(self, stem: str, dims: tuple[str, ...]) -> Parameters:
         """Declare ``<stem>_prob`` in the PyMC model on the stack."""
         import pymc as pm
@@ -210,6 +219,11 @@ class Gamma(Prior):
     def draw(self, rng: np.random.Generator, size: tuple[int, ...]) -> Parameters:
         """Independent draws, shape ``(*size, ...)``."""
         return {"rate": rng.gamma(self.shape, 1 / self.rate, (*size, *np.shape(self.shape)))}
+
+    def log_density(self, parameters: Parameters) -> NDArray[np.float64]:
+        """Log density of ``rate``, shape (...)."""
+        rate = parameters["rate"]
+        return xlogy(self.shape - 1, rate) - self.rate * rate - self.log_normalizer()
 
     def declare(self, stem: str, dims: tuple[str, ...]) -> Parameters:
         """Declare ``<stem>_rate`` in the PyMC model on the stack."""
@@ -275,6 +289,12 @@ class NormalInverseGamma(Prior):
         sd = np.sqrt(self.scale / rng.standard_gamma(self.shape, (*size, *np.shape(self.shape))))
         return {"mean": rng.normal(self.location, sd / np.sqrt(self.pseudo_count)), "sd": sd}
 
+    def log_density(self, parameters: Parameters) -> NDArray[np.float64]:
+        """Log density of (``mean``, square of ``sd``), shape (...)."""
+        mean, variance = parameters["mean"], parameters["sd"] ** 2
+        squares = 2 * self.scale + self.pseudo_count * (mean - self.location) ** 2
+        return -(self.shape + 1.5) * np.log(variance) - squares / (2 * variance) - self.log_normalizer()
+
     def declare(self, stem: str, dims: tuple[str, ...]) -> Parameters:
         """Declare ``<stem>_variance``, ``<stem>_mean`` and ``<stem>_sd`` in the PyMC model on the stack."""
         import pymc as pm
@@ -282,6 +302,47 @@ class NormalInverseGamma(Prior):
         variance = pm.InverseGamma(f"{stem}_variance", self.shape, self.scale, dims=dims)
         mean = pm.Normal(f"{stem}_mean", self.location, pm.math.sqrt(variance / self.pseudo_count), dims=dims)
         return {"mean": mean, "sd": pm.Deterministic(f"{stem}_sd", pm.math.sqrt(variance), dims=dims)}
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """Prior that PyMC knows and the closed form does not: a function that declares the parameters of a feature.
+
+    Parameters
+    ----------
+    declare : callable
+        Called with the stem and the dims of a feature, in a PyMC model. It returns variables with these dims, by the
+        names of the family's parameters: ``prob``; ``mean`` and ``sd``; ``rate``. Name each ``<stem>_<parameter>``.
+
+    Examples
+    --------
+    >>> def lengths(stem, dims):
+    ...     import pymc as pm
+    ...     mean, sd = pm.Normal(f"{stem}_mean", 40, 10, dims=dims), pm.HalfNormal(f"{stem}_sd", 5, dims=dims)
+    ...     return {"mean": mean, "sd": sd}
+    >>> Sampled(lengths).refusal[:38]
+    'The prior lengths has no closed form: '
+    """
+
+    declare: Callable[[str, tuple[str, ...]], Parameters]
+    is_proper = True
+
+    def draw(self, rng: np.random.Generator, size: tuple[int, ...]) -> Parameters:  # noqa: ARG002
+        """Raise: there are no exact draws."""
+        raise ValueError(self.refusal)
+
+    def log_density(self, parameters: Parameters) -> NDArray[np.float64]:  # noqa: ARG002
+        """Raise: only PyMC knows the density."""
+        raise ValueError(self.refusal)
+
+    @property
+    def refusal(self) -> str:
+        """What an error says where the closed form is asked for."""
+        name = getattr(self.declare, "__name__", repr(self.declare))
+        return (
+            f"The prior {name} has no closed form: take draws with sample(), and predict from them with "
+            "predict_proba(X, posterior=…) or predict_uncertainty(X, posterior=…)."
+        )
 
 
 def log_dirichlet(

@@ -23,12 +23,14 @@ from typing import Any, Protocol
 import numpy as np
 import xarray as xr
 
+from bayesnb.diagnostics import warn_of_convergence
 from bayesnb.families.base import Array
-from bayesnb.generative import check_proper
-from bayesnb.posterior import Part, Posterior
-from bayesnb.priors import Beta, Dirichlet, Gamma, NormalInverseGamma, Parameters
+from bayesnb.generative import declare_feature
+from bayesnb.posterior import Part, Posterior, check_proper_prior
+from bayesnb.priors import Beta, Dirichlet, Gamma, NormalInverseGamma, Parameters, Sampled
 from bayesnb.tree import layout_of
 
+COMPACT = ("weight", "log_weight", "rate", "precision", "standardised_mean")  # names in the compact model
 LABEL = -1  # the place of the label probabilities; those of the parts are counted from 0
 
 Placed = Iterator[tuple[int, Parameters]]
@@ -42,12 +44,16 @@ def sample(posterior: Posterior, **options: Any) -> xr.DataTree:
     import pymc as pm
 
     batches = batches_of(posterior)
-    tree = pm.sample(model=compact_model(batches), **options)
+    tree = pm.sample(model=compact_model(posterior, batches), compute_convergence_checks=False, **options)
     sampled = tree["posterior"].dataset
     draws = layout_of(posterior).dataset(*restored(posterior, batches, sampled), ("chain", "draw"))
-    return xr.DataTree.from_dict(
+    own = [name for name in sampled.data_vars if name not in COMPACT and name not in draws]
+    draws = draws.assign({name: sampled[name].variable for name in own})  # what users' priors have declared besides
+    result = xr.DataTree.from_dict(
         {"posterior": draws.assign_attrs(sampled.attrs), "sample_stats": tree["sample_stats"].dataset}
     )
+    warn_of_convergence(result)
+    return result
 
 
 class Batch(Protocol):
@@ -68,7 +74,7 @@ def batches_of(posterior: Posterior) -> list[Batch]:
     ValueError
         If a prior is improper.
     """
-    check_proper(posterior)
+    check_proper_prior(posterior)
     labels, segments = posterior.labels, []
     if labels.prior is not None:
         segments.append(Segment(LABEL, labels.prior.concentration, labels.counts))
@@ -78,6 +84,7 @@ def batches_of(posterior: Posterior) -> list[Batch]:
         batches.append(Rates(rates))
     if gaussians := _parts(posterior, NormalInverseGamma):
         batches.append(Gaussians(gaussians))
+    batches += [AsDeclared(posterior, place) for place, _ in _parts(posterior, Sampled)]
     return batches
 
 
@@ -85,11 +92,11 @@ def _parts(posterior: Posterior, kind: Any) -> list[tuple[int, Part]]:
     return [(place, part) for place, part in enumerate(posterior.parts) if isinstance(part.prior, kind)]
 
 
-def compact_model(batches: Sequence[Batch]) -> Any:
+def compact_model(posterior: Posterior, batches: Sequence[Batch]) -> Any:
     """Return the pymc.Model of all batches."""
     import pymc as pm
 
-    with pm.Model() as model:
+    with pm.Model(coords=layout_of(posterior).coords) as model:
         for batch in batches:
             batch.declare()
     return model
@@ -212,3 +219,21 @@ class Gaussians(SideBySide):
         center, worth = self.joined("posterior", "location"), self.joined("posterior", "pseudo_count")
         sd = 1 / np.sqrt(precision)
         yield from self.divided({"mean": center + standardised * sd / np.sqrt(worth), "sd": sd})
+
+
+class AsDeclared:
+    """The features of a part whose prior is the user's own, each with its own nodes."""
+
+    def __init__(self, posterior: Posterior, place: int) -> None:
+        self.posterior, self.place = posterior, place
+        self.layout = layout_of(posterior)
+
+    def declare(self) -> None:
+        """Declare the user's prior and observe the statistics, as in the plain model."""
+        for feature in self.layout.features:
+            if feature.part == self.place:
+                declare_feature(self.posterior, feature)
+
+    def restore(self, sampled: xr.Dataset) -> Placed:
+        """Yield the parameters under their own names."""
+        yield self.place, self.layout.parameters_of(self.place, sampled)

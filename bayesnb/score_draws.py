@@ -1,8 +1,8 @@
 """Label probabilities of many rows under many draws of the parameters, never held together.
 
-Every family is exponential: but for what is the same for all labels, log p(x given θ) is a product of a row's statistics
-and the natural parameters. So a block of rows meets all draws of all labels in one product of matrices, with the draws
-innermost; what is wanted of the block is computed while it is in the cache, and the block forgotten.
+Every family is exponential: but for what is the same for all labels, log p(x given θ) is a product of the row's
+statistics and the natural parameters. So a block of rows meets all draws of all labels in one product of matrices, with
+the draws innermost; what is wanted of the block is computed while it is in the cache, and the block forgotten.
 """
 
 from __future__ import annotations
@@ -19,9 +19,12 @@ from bayesnb.families.base import Array, log_positive
 from bayesnb.posterior import Posterior
 from bayesnb.priors import Parameters, log_dirichlet
 
+DEFAULT_DRAWS = 10_000  # for all rows
+DRAWS_FOR_FEW = 100_000  # for the rows that cumulants leave: their bounds may lie where draws are rare
 TABLE_CELLS = 1 << 25  # natural parameters held at once, as float32 128 MB
 SCORE_CELLS = 1 << 25  # scores held at once where the draws come in more than one table
-BLOCK_ROWS = 32  # rows that meet the draws together where they come in one
+BLOCK_ROWS = 32  # rows that meet the draws together where they come in one table
+BLOCK_SCORES = 1 << 22  # but no more scores than these, 16 MB
 
 Naturals = tuple[Array, list[Array]]  # ln p(label), (draw, label), and of every part (draw, label, m)
 
@@ -52,7 +55,9 @@ def exact_draws(posterior: Posterior, n_draws: int, rng: np.random.Generator) ->
 
 
 def given_draws(posterior: Posterior, label_prob: Array, parameters: Sequence[Parameters]) -> Draws:
-    """Return draws whose parameters are at hand, the draw on their first axis."""
+    """Return draws whose parameters are at hand, (chain, draw, …) as ``Layout.arrays`` gives them."""
+    label_prob = _one_axis(label_prob)
+    parameters = [{name: _one_axis(values) for name, values in of_part.items()} for of_part in parameters]
 
     def naturals(draws: slice) -> Naturals:
         return log_positive(label_prob[draws]), [
@@ -61,6 +66,11 @@ def given_draws(posterior: Posterior, label_prob: Array, parameters: Sequence[Pa
         ]
 
     return Draws(len(label_prob), naturals)
+
+
+def _one_axis(values: Array) -> Array:
+    """Draws of all chains together: (draw, …)."""
+    return values.reshape(-1, *values.shape[2:])
 
 
 def score_blocks(
@@ -77,10 +87,10 @@ def score_blocks(
         return _table(draws.naturals(chunk), is_sparse)
 
     if len(chunks) == 1:
-        table, step = cache(table), BLOCK_ROWS
+        table, step = cache(table), min(BLOCK_ROWS, BLOCK_SCORES // (n_labels * draws.n_draws))
     else:
-        step = max(1, SCORE_CELLS // (n_labels * draws.n_draws))
-    for rows in _slices(n_rows, step):
+        step = SCORE_CELLS // (n_labels * draws.n_draws)
+    for rows in _slices(n_rows, max(1, step)):
         scores = np.empty((rows.stop - rows.start, n_labels, draws.n_draws), dtype=np.float32)
         design = _design(posterior, encoded, rows)
         for chunk in chunks:
@@ -93,11 +103,11 @@ def _slices(length: int, step: int) -> list[slice]:
 
 
 def _design(posterior: Posterior, encoded: Sequence[Encoded], rows: slice) -> tuple[Array, list[Any]]:
-    """Statistics of some rows: a one for the label's own term and the dense parts side by side, and the sparse parts."""
-    dense, sparse = [np.ones((rows.stop - rows.start, 1), dtype=np.float32)], []
+    """Statistics of some rows: a one for the label's own term with the dense parts beside it, and the sparse parts."""
+    dense: list[Array] = [np.ones((rows.stop - rows.start, 1), dtype=np.float32)]
+    sparse: list[Any] = []
     for part, arrays in zip(posterior.parts, encoded, strict=True):
-        seen = None if arrays.observed is None else arrays.observed[rows]
-        design = part.design(Encoded(arrays.x[rows], seen)).astype(np.float32)
+        design = part.design(arrays.take(rows)).astype(np.float32)
         (sparse if part.family.whole_row else dense).append(design)
     return np.concatenate(dense, axis=1), sparse
 
@@ -105,7 +115,8 @@ def _design(posterior: Posterior, encoded: Sequence[Encoded], rows: slice) -> tu
 def _table(naturals: Naturals, is_sparse: Sequence[bool]) -> tuple[Array, list[Array]]:
     """Natural parameters in the order of ``_design``, each (m, label · draw), less their mean over the labels."""
     log_label, parts = naturals
-    dense, sparse = [_centred(log_label[..., None])], []
+    dense: list[Array] = [_centred(log_label[..., None])]
+    sparse: list[Array] = []
     for values, apart in zip(parts, is_sparse, strict=True):
         (sparse if apart else dense).append(_centred(values))
     return np.concatenate(dense), sparse

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from bayesnb.blocks import Block, Encoded, Unseen, code_by_value, encode, in_order, plan, shown, with_levels_of
+from bayesnb.blocks import Block, Encoded, Missing, Unseen, code_by_value, encode, in_order, plan, shown, with_levels_of
 from bayesnb.families.base import Array, Statistics
 from bayesnb.frame import Column, Table, plain
 
@@ -28,9 +28,9 @@ class Summary:
     is_named: bool
 
     @classmethod
-    def empty(cls, table: Table, families: Any, classes: Iterable[Hashable]) -> Self:
+    def empty(cls, table: Table, families: Any, classes: Iterable[Hashable], missing: Missing = "ignore") -> Self:
         """Return the summary of no rows, for tables like the given one."""
-        blocks, classes = plan(table, families), tuple(classes)
+        blocks, classes = plan(table, families, missing), tuple(classes)
         none, no_labels = np.zeros(table.n_rows, dtype=bool), np.zeros(0, dtype=np.uint8)
         nothing = table.take(none)
         statistics = (
@@ -111,7 +111,7 @@ class Summary:
 
 
 def label_codes(labels: Column, classes: tuple[Hashable, ...], table: Table | None = None) -> Array:
-    """Return the position of each label among the classes, in the smallest unsigned type: (row,).
+    """Return the position of each label among the classes, in the smallest unsigned type: (row,); −1 of a missing one.
 
     Raises
     ------
@@ -119,14 +119,15 @@ def label_codes(labels: Column, classes: tuple[Hashable, ...], table: Table | No
         If a label is none of them.
     """
     codes = code_by_value(labels.values, classes)
-    if (codes < 0).any():
-        row = int(np.argmax(codes < 0))
+    strange = codes < 0 if labels.missing is None else (codes < 0) & ~labels.missing
+    if strange.any():
+        row = int(np.argmax(strange))
         where = f"row {row}" if table is None else table.row_name(row)
         raise ValueError(
             f"The label {plain(labels.values[row])!r} in {where} is not among {shown(classes)}: "
             "name all the labels with partial_fit(…, classes=…)."
         )
-    return codes.astype(np.min_scalar_type(len(classes)))
+    return codes.astype(np.min_scalar_type(-len(classes) if labels.missing is not None else len(classes)))
 
 
 def _statistics(block: Block, encoded: Encoded, y: Array, n_labels: int, weight: Array | None) -> Statistics:

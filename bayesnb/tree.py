@@ -17,7 +17,7 @@ from bayesnb.posterior import Posterior
 from bayesnb.priors import Parameters
 
 RESERVED = ("label", "row", "chain", "draw", "feature", "term", "order")
-SUFFIXES = ("prob", "mean", "sd", "rate", "variance", "count", "average", "spread", "total", "rest")  # of any variable
+SUFFIXES = ("prob", "mean", "sd", "rate", "variance", "count", "average", "spread", "total", "rest", "value")
 
 
 @dataclass(frozen=True)
@@ -72,15 +72,18 @@ class Layout:
             If the Dataset is of another model, naming the variables, labels or levels that differ.
         """
         self._check_same(posterior)
-        found = {v: posterior[v.name].transpose("chain", "draw", *v.dims).to_numpy() for v in self.variables}
-        parameters: list[Parameters] = []
-        for part in range(1 + max((v.part for v in self.variables), default=-1)):
-            by_name: dict[str, list[Array]] = {}
-            for v in self.variables:
-                if v.part == part:
-                    by_name.setdefault(v.parameter, []).append(found[v] if v.position is None else found[v][..., None])
-            parameters.append({name: np.concatenate(arrays, axis=-1) for name, arrays in by_name.items()})
-        return posterior["label_prob"].transpose("chain", "draw", "label").to_numpy(), parameters
+        parts = dict.fromkeys(v.part for v in self.variables)
+        label_prob = posterior["label_prob"].transpose("chain", "draw", "label").to_numpy()
+        return label_prob, [self.parameters_of(part, posterior) for part in parts]
+
+    def parameters_of(self, part: int, posterior: xr.Dataset) -> Parameters:
+        """Return the arrays of one part, (chain, draw, …)."""
+        by_name: dict[str, list[Array]] = {}
+        for v in self.variables:
+            if v.part == part:
+                values = posterior[v.name].transpose("chain", "draw", *v.dims).to_numpy()
+                by_name.setdefault(v.parameter, []).append(values if v.position is None else values[..., None])
+        return {name: np.concatenate(arrays, axis=-1) for name, arrays in by_name.items()}
 
     def _check_same(self, posterior: xr.Dataset) -> None:
         names = ["label_prob", *(v.name for v in self.variables)]
@@ -105,7 +108,7 @@ def layout_of(posterior: Posterior) -> Layout:
     coords = {"label": coordinate(posterior.classes)}
     variables: list[Variable] = []
     for number, part in enumerate(posterior.parts):
-        parameters = list(part.posterior.mean())
+        parameters = part.family.parameters
         if isinstance(part.family, Multinomial):
             stem = _claimed("term", taken - {"term"}, taken)
             coords[stem] = coordinate(part.features)

@@ -7,7 +7,8 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 import numpy as np
-from scipy.special import expit, ndtri
+import xarray as xr
+from scipy.special import expit, ndtri, softmax
 
 from bayesnb.blocks import Encoded
 from bayesnb.families.base import Array
@@ -15,17 +16,20 @@ from bayesnb.log_odds import log_odds_cumulants
 from bayesnb.normal_polynomial import NormalPolynomial, nodes, standardized
 from bayesnb.posterior import Posterior
 from bayesnb.score_draws import Draws, score_blocks
+from bayesnb.tree import coordinate
 
 Kind = Literal["eti", "hdi"]
+Method = Literal["cumulants", "draws"]
 
 BLOCK_ROWS = 2048  # of the closed form worked on together
 NARROW = 2.0  # standard deviation of log odds up to which few nodes integrate the logistic to 1e-5
-FEW_NODES, MANY_NODES = 13, 81
+FEW_NODES, MANY_NODES = 11, 81
 LARGEST_ERROR = 0.01  # of a bound, as expected by ``_expected_error``
 ERROR_SCALE = 0.02
 HDI_GRID = 33  # lower ends that are tried at once, between ever closer neighbours
 HDI_ROUNDS = 4
 OUTERMOST = 1e-6  # probability beyond which a highest-density interval does not look
+BY_LABEL = ("mean", "sd", "lower", "upper")
 LONG_WORK = 1 << 32  # scores from which a progress bar is shown: some minutes
 
 
@@ -43,12 +47,65 @@ class Uncertainty:
     @classmethod
     def empty(cls, n_rows: int, n_labels: int) -> Uncertainty:
         """Return arrays to be filled in."""
-        return cls(*(np.empty((n_rows, n_labels)) for _ in range(4)), np.empty(n_rows), np.empty(n_rows))
+        mean, sd, lower, upper = np.empty((4, n_rows, n_labels))
+        return cls(mean, sd, lower, upper, np.empty(n_rows), np.empty(n_rows))
 
     def put(self, rows: Any, other: Uncertainty) -> None:
         """Fill in the rows of a slice, a mask or an index."""
         for field in fields(self):
             getattr(self, field.name)[rows] = getattr(other, field.name)
+
+
+def predict_uncertainty(
+    posterior: Posterior, encoded: Sequence[Encoded], row: Array, prob: float, kind: Kind, draws: Draws, method: Method
+) -> xr.Dataset:
+    """Return the uncertainty of rows as labelled arrays: by cumulants where they do, else by draws.
+
+    Parameters
+    ----------
+    posterior : Posterior
+    encoded : sequence of Encoded
+        The rows, block by block.
+    row : ndarray, shape (row,)
+        Names of the rows.
+    prob, kind
+        Probability and kind of the intervals.
+    draws : Draws
+        For all rows, or with ``method="cumulants"`` for those where four cumulants are too few.
+    method : {"cumulants", "draws"}
+    """
+    if method == "draws":
+        by_drawing = np.ones(len(row), dtype=bool)
+        result = by_draws(posterior, encoded, len(row), draws, prob, kind)
+    else:
+        result, by_drawing = by_cumulants(posterior, encoded, len(row), prob, kind)
+        if by_drawing.any():
+            few = [arrays.take(by_drawing) for arrays in encoded]
+            result.put(by_drawing, by_draws(posterior, few, int(by_drawing.sum()), draws, prob, kind))
+    log_joint = posterior.log_joint(encoded, len(row))
+    by_label = {"prob": softmax(log_joint, axis=1)} | {name: getattr(result, name) for name in BY_LABEL}
+    by_row = {name: getattr(result, name) for name in ("entropy_total", "entropy_aleatoric")}
+    by_row["entropy_epistemic"] = result.entropy_total - result.entropy_aleatoric
+    return xr.Dataset(
+        {name: (("row", "label"), values) for name, values in by_label.items()}
+        | {name: ("row", values, {"unit": "nats"}) for name, values in by_row.items()},
+        {"row": row, "label": coordinate(posterior.classes)},
+        {"interval": kind, "prob": prob} | _method_attrs(method, by_drawing, draws.n_draws),
+    )
+
+
+def _method_attrs(method: Method, by_drawing: Array, n_draws: int) -> dict[str, Any]:
+    """What the attributes say of the method, and of the rows where cumulants were too few."""
+    if method == "draws":
+        return {"method": method, "draws": n_draws}
+    if not by_drawing.any():
+        return {"method": method}
+    return {
+        "method": method,
+        "rows_by_draws": int(by_drawing.sum()),
+        "rows_by_draws_why": f"skewness and kurtosis of the log odds are too large for an error below {LARGEST_ERROR}",
+        "draws": n_draws,
+    }
 
 
 def by_cumulants(
@@ -99,36 +156,35 @@ def _expected_error(cumulants: Array, ends: Array) -> Array:
 
 
 def _integrals(log_odds: NormalPolynomial) -> list[Array]:
-    """E p, E (1 − p), sd p, E p ln p and E (1 − p) ln (1 − p), each (row, label)."""
+    """E p, E (1 − p), sd p, E p ln p and E (1 − p) ln (1 − p), each (row, label); to single precision."""
     results = [np.empty(log_odds.mean.shape) for _ in range(5)]
     narrow = log_odds.sd <= NARROW
     for where, n_nodes in ((narrow, FEW_NODES), (~narrow, MANY_NODES)):
         if where.any():
-            for result, values in zip(results, _sums_over_nodes(log_odds[where], n_nodes), strict=True):
+            chosen = log_odds.map(lambda a, where=where: a[where].astype(np.float32))
+            for result, values in zip(results, _sums_over_nodes(chosen, n_nodes), strict=True):
                 result[where] = values
     return results
 
 
 def _sums_over_nodes(log_odds: NormalPolynomial, n_nodes: int) -> Iterator[Array]:
-    z, weight = nodes(n_nodes)
+    z, weight = (a.astype(np.float32) for a in nodes(n_nodes))
     values = log_odds.quantile(z)
     odds_against = np.exp(-np.abs(values))  # of whichever of the label and the rest is more probable
     larger = 1 / (1 + odds_against)
     smaller = odds_against * larger
-    log_larger = np.log(larger)
-    log_smaller = log_larger - np.abs(values)
     likely = values > 0
     p, q = np.where(likely, larger, smaller), np.where(likely, smaller, larger)
     mean = p @ weight
     yield mean
     yield q @ weight
     yield np.sqrt((p - mean[:, None]) ** 2 @ weight)
-    yield (p * np.where(likely, log_larger, log_smaller)) @ weight
-    yield (q * np.where(likely, log_smaller, log_larger)) @ weight
+    for prob in (p, q):
+        yield (prob * np.log(np.maximum(prob, np.finfo(np.float32).tiny))) @ weight  # 0 ln 0 = 0
 
 
 def _narrowest(log_odds: NormalPolynomial, prob: float) -> tuple[Array, Array]:
-    """Bounds of the narrowest interval, each (row, label): the best of a grid of lower ends, then between neighbours."""
+    """Bounds of the narrowest interval, (row, label): the best of a grid of lower ends, then between neighbours."""
     low = np.full((*log_odds.mean.shape, 1), OUTERMOST)
     high = np.full_like(low, 1 - prob - OUTERMOST)
     for _ in range(HDI_ROUNDS):
@@ -136,7 +192,7 @@ def _narrowest(log_odds: NormalPolynomial, prob: float) -> tuple[Array, Array]:
         lower, upper = expit(log_odds.quantile(ndtri(tail))), expit(log_odds.quantile(ndtri(tail + prob)))
         best = np.argmin(upper - lower, axis=-1)[..., None]
         low, high = (np.take_along_axis(tail, np.clip(best + i, 0, HDI_GRID - 1), -1) for i in (-1, 1))
-    return tuple(np.take_along_axis(ends, best, -1)[..., 0] for ends in (lower, upper))
+    return np.take_along_axis(lower, best, -1)[..., 0], np.take_along_axis(upper, best, -1)[..., 0]
 
 
 def _entropy(prob: Array) -> Array:
@@ -197,4 +253,4 @@ def _shortest_window(ordered: Array, prob: float) -> tuple[Array, Array]:
     """The narrowest interval between two ordered draws that holds the probability."""
     inside = int(prob * ordered.shape[2])
     best = np.argmin(ordered[..., inside:] - ordered[..., : ordered.shape[2] - inside], axis=2)[..., None]
-    return tuple(np.take_along_axis(ordered, best + i, 2)[..., 0] for i in (0, inside))
+    return np.take_along_axis(ordered, best, 2)[..., 0], np.take_along_axis(ordered, best + inside, 2)[..., 0]

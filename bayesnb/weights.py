@@ -23,7 +23,7 @@ from bayesnb.posterior import Posterior
 from bayesnb.tree import coordinate
 
 LEARNT = ("loo", "loo-shared")
-MAX_CELLS = 1 << 24  # of evidence held at once, 128 MB; where all rows have more, a sample of the rows is taken
+MAX_CELLS = 1 << 23  # of evidence held at once, 64 MB; where all rows have more, a sample of the rows is taken
 BLOCK_CELLS = 1 << 20  # of contributions computed at once
 N_FOLDS = 5
 PRECISIONS = 10.0 ** np.arange(4, -3, -1)  # 1/spread² of the weights, which are of order 1: spreads of 0.01 to 10
@@ -125,7 +125,7 @@ class Margins:
         return np.einsum("i,ij,ij->j", (rivals * (1 - rivals) * self.weight[:, None]).ravel(), self._flat, self._flat)
 
 
-def check(spec: object) -> None:
+def check_weights(spec: object) -> None:
     """Raise unless ``feature_weights`` is None, the name of a way to learn them, or a mapping to numbers from 0."""
     if spec is None or (isinstance(spec, str) and spec in LEARNT):
         return
@@ -230,14 +230,14 @@ def _against_own(values: Array, y: Array) -> Array:
     return gaps[is_rival].reshape(len(y), values.shape[1] - 1, *values.shape[2:])
 
 
-def as_array(posterior: Posterior, attrs: Mapping[str, Any]) -> xr.DataArray:
+def labelled_weights(posterior: Posterior, attrs: Mapping[str, Any]) -> xr.DataArray:
     """Return the weights with the names of the features, (feature,)."""
     return xr.DataArray(
         posterior.weights, {"feature": coordinate(posterior.features)}, name="feature_weights", attrs=dict(attrs)
     )
 
 
-def described(weights: xr.DataArray) -> str:
+def described_weights(weights: xr.DataArray) -> str:
     """Return the weights as text, the largest first; a weight of 0 reads as dropped."""
     if weights.method == "loo-shared":
         return f"feature weights ({weights.method}): {weights.shared_weight:.3g} each"

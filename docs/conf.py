@@ -32,7 +32,7 @@ myst_heading_anchors = 3
 nb_execution_mode = "auto"
 nb_execution_excludepatterns = ["notebooks/*"]
 nb_execution_raise_on_error = True
-nb_execution_timeout = 300
+nb_execution_timeout = 900
 nb_merge_streams = True
 
 autosummary_generate = True

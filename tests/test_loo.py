@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from mixed_table import FAMILIES, fitted, mixed_table
+from scipy import sparse
 
-from bayesnb import Categorical, Gaussian, NaiveBayes, NormalInverseGamma
+from bayesnb import Bernoulli, Categorical, Gaussian, Multinomial, NaiveBayes, NormalInverseGamma
 
 
 @pytest.fixture
@@ -146,3 +147,12 @@ def test_joint_is_what_psis_loo_estimates_from_draws():
     standard_error = ratios.std((0, 1)) / ratios.mean((0, 1)) / np.sqrt(4000)
     assert (np.abs(estimate.elpd_i.values - exact.elpd_i.values) / standard_error).max() < 4
     assert exact.p == pytest.approx(estimate.p, abs=0.2)
+
+
+@pytest.mark.parametrize("family", [Bernoulli(), Multinomial()])
+def test_sparse_rows_leave_as_dense_ones_do(family):
+    rng = np.random.default_rng(9)
+    rows, labels = rng.integers(0, 2, (12, 5)), rng.integers(0, 2, 12)
+    model = NaiveBayes(family).fit(rows, labels)
+    expected = model.loo(rows, labels).elpd_i
+    np.testing.assert_allclose(model.loo(sparse.csr_array(rows), labels).elpd_i, expected, atol=1e-12)

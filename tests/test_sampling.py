@@ -1,23 +1,24 @@
 """NUTS draws of the compact model against the closed form, which knows every answer."""
 
+import warnings
+
+import arviz as az
 import numpy as np
+import pandas as pd
 import pytest
+import xarray as xr
+from pymc_density import log_joint
+from scipy import stats
 
-from bayesnb import NaiveBayes
-
-
-@pytest.fixture(scope="module")
-def penguins():
-    import os
-    from pathlib import Path
-
-    import pandas as pd
-
-    return pd.read_csv(Path(os.environ["BAYESNB_DATA"]) / "penguins.csv")
+from bayesnb import Bernoulli, Categorical, NaiveBayes, Poisson
+from bayesnb.datasets import load_penguins
+from bayesnb.diagnostics import ConvergenceWarning, warn_of_convergence
+from bayesnb.sampling import batches_of, compact_model
 
 
 @pytest.fixture(scope="module")
-def model(penguins):
+def model():
+    penguins = load_penguins()
     return NaiveBayes().fit(penguins.drop(columns="species"), penguins["species"])
 
 
@@ -40,10 +41,68 @@ def test_sampled_and_exact_draws_have_the_same_variables_dims_and_coords(model, 
 
 
 def test_sampled_means_are_those_of_the_closed_form(model, sampled):
-    import arviz as az
-
     exact = model.estimates("mean")
-    error = az.mcse(sampled, method="mean")
+    error = az.mcse(sampled["posterior"].dataset, method="mean")
     for name, values in exact.data_vars.items():
         gap = sampled["posterior"][name].mean(("chain", "draw")) - values
         assert (abs(gap) <= 4 * error[name]).all(), name
+
+
+def test_the_compact_posterior_is_a_product_of_the_closed_form_marginals():
+    """Whatever the point: joint density of data and parameters over the product is the same constant."""
+    rng = np.random.default_rng(2)
+    y = np.array(["A"] * 5 + ["B"] * 3 + ["C"])
+    X = pd.DataFrame(
+        {"a": list("uvwuvuwuv"), "f": rng.random(9) < 0.5, "n": rng.poisson(2, 9), "g": rng.normal(size=9)}
+    )
+    X.loc[8, "g"] = np.nan
+    weight = rng.choice([0.5, 1, 3], 9)
+    nb = NaiveBayes({"f": Bernoulli(), "n": Poisson()}, concentration=0.5).fit(X, y, weight)
+    batches = batches_of(nb._posterior)
+    joint = log_joint(compact_model(nb._posterior, batches))
+    shape = np.concatenate([(s.concentration + s.counts).ravel() for s in batches[0].segments])
+    size = [np.broadcast_to(s.counts.sum(-1, keepdims=True), s.counts.shape).ravel() for s in batches[0].segments]
+    rate, gaussian = nb.posterior_["n"], nb.posterior_["g"]
+    marginals = {
+        "weight": stats.gamma(shape, scale=1 / (1 + np.maximum(np.concatenate(size), 1))),
+        "rate": stats.gamma(rate.shape, scale=1 / rate.rate),
+        "precision": stats.gamma(gaussian.shape, scale=1 / gaussian.scale),
+        "standardised_mean": stats.norm(np.zeros((3, 1))),
+    }
+    found = []
+    for _ in range(4):
+        theta = {name: marginal.rvs(random_state=rng) for name, marginal in marginals.items()}
+        found.append(joint(theta) - sum(marginals[name].logpdf(values).sum() for name, values in theta.items()))
+    np.testing.assert_allclose(found, found[0], atol=1e-9)
+
+
+def test_an_improper_posterior_is_refused():
+    nb = NaiveBayes(Categorical(), concentration=0).fit([["r"], ["g"]], ["A", "B"])
+    with pytest.raises(ValueError, match="Use a concentration above 0"):
+        nb.sample()
+
+
+def chains_of(x):
+    rng = np.random.default_rng(0)
+    posterior = xr.Dataset({"good": (("chain", "draw"), rng.normal(size=x.shape)), "bad": (("chain", "draw"), x)})
+    diverging = xr.Dataset({"diverging": (("chain", "draw"), np.zeros(x.shape, dtype=bool))})
+    return xr.DataTree.from_dict({"posterior": posterior, "sample_stats": diverging})
+
+
+def test_chains_that_disagree_are_named():
+    apart = np.random.default_rng(1).normal(size=(4, 500)) + np.arange(4)[:, None]
+    with pytest.warns(ConvergenceWarning, match="r-hat is above 1.01 for 'bad' .*sample size is below 400 for 'bad'"):
+        warn_of_convergence(chains_of(apart))
+
+
+def test_divergences_are_counted():
+    tree = chains_of(np.random.default_rng(1).normal(size=(4, 500)))
+    tree["sample_stats"]["diverging"][0, :3] = True
+    with pytest.warns(ConvergenceWarning, match="3 draws diverged"):
+        warn_of_convergence(tree)
+
+
+def test_good_chains_go_without_a_warning():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_of_convergence(chains_of(np.random.default_rng(1).normal(size=(4, 500))))

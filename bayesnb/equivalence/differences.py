@@ -15,6 +15,7 @@ from bayesnb.families.base import Array
 from bayesnb.posterior import Posterior
 
 DRAWS = 1000
+MOST_ROWS = 1000  # that predictions are averaged over draws for; of more, as many are taken evenly
 
 ONE_TOKEN = Claim(
     "one token: exact = plug-in",
@@ -61,8 +62,8 @@ def difference_checks(
         group = complete(posterior, parts, y)
         if group is not None and group.family in PLUG_INS:
             yield from _plug_in_checks(with_priors(group))
-    if posterior.is_proper and len(y):
-        yield _over_draws(posterior, encoded, len(y), rng)
+    if posterior.is_proper:
+        yield _over_draws(posterior, *_some_rows(encoded, len(y)), rng)
 
 
 def _plug_in_checks(group: Group) -> Iterator[Check]:
@@ -78,6 +79,13 @@ def _plug_in_checks(group: Group) -> Iterator[Check]:
         yield Check(ONE_TOKEN, variable, float(gap[tokens == 1].max()), TOLERANCE)
     if (tokens > 1).any():
         yield Check(claim, variable, float(gap[tokens > 1].max()))
+
+
+def _some_rows(encoded: Sequence[Encoded], n_rows: int) -> tuple[list[Encoded], int]:
+    """At most so many rows, evenly, and how many they are."""
+    rows = np.arange(0, n_rows, -(-n_rows // MOST_ROWS))
+    some = [Encoded(e.x[rows], None if e.observed is None else e.observed[rows]) for e in encoded]
+    return some, len(rows)
 
 
 def _over_draws(posterior: Posterior, encoded: Sequence[Encoded], n_rows: int, rng: np.random.Generator) -> Check:

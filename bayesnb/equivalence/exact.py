@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import lcm, prod
 from typing import Any
 
@@ -19,7 +20,7 @@ from bayesnb.priors import NAMED_CONCENTRATIONS, Beta, Dirichlet
 from bayesnb.tree import layout_of
 
 Rationals = tuple[Fraction, ...]
-MOST_VALUES = 12  # whose predictive probability is computed, among those of one label that differ in count
+MOST_VALUES = 5  # whose predictive probability is computed, among those of one label that differ in count
 
 SMOOTHED = "The λ-smoothed estimate"
 MEAN = Claim("smoothed = posterior mean", SMOOTHED, "the mean of the posterior under a Dirichlet(λ) prior", "exact")
@@ -117,8 +118,7 @@ def exact_checks(posterior: Posterior, concentrations: Sequence[Any]) -> Iterato
 def _concentrations(table: Counts, concentrations: Sequence[Any]) -> Iterator[tuple[str, tuple[Rationals, ...]]]:
     """The model's own prior, then each λ for all values, as text and by label."""
     yield "the model's", table.prior
-    for concentration in concentrations:
-        value = rational(concentration, table.n_values)
+    for value in dict.fromkeys(rational(c, table.n_values) for c in concentrations):
         yield str(value), ((value,) * table.n_values,) * len(table.counts)
 
 
@@ -160,40 +160,41 @@ def mode_gap(counts: Sequence[int], concentration: Rationals) -> Fraction:
 def predictive_gap(counts: Sequence[int], concentration: Rationals) -> float:
     """Return how far the smoothed estimates are from p(D, x)/p(D), the evidence with and without one further value.
 
-    Values with the same count and λ have the same probability; of more than twelve that differ, twelve are taken,
-    from the rarest to the commonest.
+    Values with the same count and λ have the same probability; of many that differ, a few are taken, from the rarest to
+    the commonest.
     """
     distinct = sorted(set(zip(counts, concentration, smoothed(counts, concentration), strict=True)))
     step = max(1, -(-len(distinct) // MOST_VALUES))
     chosen = {*distinct[::step], distinct[-1]}
     n, a = sum(counts), _total((), concentration)
-    return max(_evidence_gap(m, (n_l, n - n_l), (a_l, a - a_l)) for n_l, a_l, m in chosen)
+    return max(_gap(m, *predictive(n_l, n, a_l, a)) for n_l, a_l, m in chosen)
 
 
-def _evidence_gap(probability: Fraction, counts: tuple[int, int], concentration: tuple[Fraction, Fraction]) -> float:
-    """The difference of a probability from p(D, x)/p(D), x the first of two values."""
-    with_x, without = evidence((counts[0] + 1, counts[1]), concentration), evidence(counts, concentration)
-    numerator, denominator = with_x[0] * without[1], with_x[1] * without[0]
+def _gap(probability: Fraction, numerator: int, denominator: int) -> float:
+    """The difference of two fractions; that it is 0 is found without a division, which would take long."""
     if numerator * probability.denominator == denominator * probability.numerator:
-        return 0.0  # found without a division, which would take long for numbers of as many digits as rows
+        return 0.0
     return float(abs(probability - Fraction(numerator, denominator)))
 
 
-def evidence(counts: Sequence[int], concentration: Sequence[Fraction]) -> tuple[int, int]:
-    """Return numerator and denominator of the probability of a sequence with these counts under a Dirichlet(λ) prior.
+def predictive(count: int, total: int, concentration: Fraction, total_concentration: Fraction) -> tuple[int, int]:
+    """Return numerator and denominator of p(D, x)/p(D), x a value that D has so many times among so many.
 
-    It is ∏ λ_l^(N_l) / Λ^(N) with rising factorials a^(n) = a (a + 1) … (a + n − 1).
+    The evidence is p(D) = ∏ λ_l^(N_l) / Λ^(N), with rising factorials a^(n) = a (a + 1) … (a + n − 1); the factors of
+    the values that x is not stand in both.
 
     Examples
     --------
-    >>> evidence((1, 1), (Fraction(1), Fraction(1)))
-    (1, 6)
+    >>> predictive(1, 1, Fraction(1), Fraction(2))
+    (4, 6)
     """
-    common = lcm(*(a.denominator for a in concentration))
-    parts = [_rising(a, n, common) for a, n in zip(concentration, counts, strict=True)]
-    return prod(parts), _rising(_total((), concentration), sum(counts), common)
+    common = lcm(concentration.denominator, total_concentration.denominator)
+    with_x = _rising(concentration, count + 1, common), _rising(total_concentration, total + 1, common)
+    without = _rising(concentration, count, common), _rising(total_concentration, total, common)
+    return with_x[0] * without[1], with_x[1] * without[0]
 
 
+@lru_cache(maxsize=64)  # the long ones return for every value
 def _rising(a: Fraction, n: int, common: int) -> int:
     """The rising factorial a^(n), times common^n to make it whole."""
     start = int(a * common)

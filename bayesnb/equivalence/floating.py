@@ -33,15 +33,15 @@ def floating_checks(posterior: Posterior, concentrations: Sequence[Any]) -> Iter
     """Yield the checks of point estimates and predictive probabilities, variable by variable, λ by λ > 0."""
     tables = list(counts_of(posterior))
     computed = {MEAN: (0, means), MODE: (1, modes), PREDICTIVE: (0, predictives)}
+    positive = [c for c in concentrations if rational(c, 1)]
     for claim, (more, compute) in computed.items():
-        for concentration in concentrations:
-            found = compute(with_concentration(posterior, concentration, more))
-            for table in tables:
-                value = rational(concentration, table.n_values)
-                if value:
-                    expected = [[float(p) for p in smoothed(n, (value,) * table.n_values)] for n in table.counts]
-                    gap = np.abs(found[table.name] - expected).max()
-                    yield Check(claim, table.name, float(gap), _rounding(table, float(value)), str(value))
+        by_concentration = {c: compute(with_concentration(posterior, c, more)) for c in positive}
+        for table in tables:
+            names = {rational(c, table.n_values): c for c in positive}  # of two values, 1/S is ½
+            for value, concentration in names.items():
+                expected = [[float(p) for p in smoothed(n, (value,) * table.n_values)] for n in table.counts]
+                gap = np.abs(by_concentration[concentration][table.name] - expected).max()
+                yield Check(claim, table.name, float(gap), _rounding(table, float(value)), str(value))
 
 
 def _rounding(table: Counts, concentration: float) -> float:

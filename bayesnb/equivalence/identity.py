@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from scipy import stats
 
+from bayesnb.blocks import Encoded
 from bayesnb.equivalence.checks import Check, Claim
 from bayesnb.families.base import Array
-from bayesnb.generative import statistics_model
+from bayesnb.generative import rows_model, statistics_model
 from bayesnb.posterior import Posterior
 from bayesnb.priors import Beta, Dirichlet, Gamma
 from bayesnb.tree import layout_of
@@ -18,33 +19,38 @@ from bayesnb.tree import layout_of
 N_POINTS = 5
 TOLERANCE = 1e-9  # of the size of the log densities
 
-IDENTITY = Claim(
-    "PyMC joint = posterior × constant",
-    "PyMC's log density of data and θ, less the closed-form log density of θ given the data,",
-    "one and the same number",
-    "nats",
+LEFT = "PyMC's log density of {} and θ, less the closed-form log density of θ given them,"
+ON_STATISTICS = Claim(
+    "PyMC on statistics = posterior × constant", LEFT.format("statistics"), "the same number at every θ", "nats"
 )
+ON_ROWS = Claim("PyMC on rows = posterior × evidence", LEFT.format("rows"), "the log evidence at every θ", "nats")
 
 
-def identity_check(posterior: Posterior, rng: np.random.Generator) -> Check:
-    """Return the check of the two densities against each other, at a few θ drawn from the posterior."""
-    joint = _log_joint(posterior)
+def identity_checks(
+    posterior: Posterior, encoded: Sequence[Encoded], codes: Array, rng: np.random.Generator
+) -> Iterator[Check]:
+    """Yield the checks of the two densities against each other, at a few θ drawn from the posterior."""
     points = [_point(posterior, rng) for _ in range(N_POINTS)]
-    densities = np.array([joint(point) for point in points])
-    gaps = densities - [log_density(posterior, point) for point in points]
-    note = f"It is {gaps.mean():.6g} at {N_POINTS} θ whose own densities spread over {np.ptp(densities):.3g} nats."
-    return Check(
-        IDENTITY, "all parameters", float(np.ptp(gaps)), TOLERANCE * max(1.0, np.abs(densities).max()), note=note
-    )
+    models = {
+        ON_STATISTICS: (statistics_model(posterior), None),
+        ON_ROWS: (rows_model(posterior, encoded, codes, np.arange(len(codes))), posterior.log_evidence()),
+    }
+    for claim, (model, constant) in models.items():
+        joint = _log_joint(model)
+        densities = np.array([joint(point) for point in points])
+        constants = densities - [log_density(posterior, point) for point in points]
+        gap = np.abs(constants - (constants[0] if constant is None else constant)).max()
+        note = f"It is {constants[0]:.6g} at {N_POINTS} θ whose own densities spread over {np.ptp(densities):.3g} nats."
+        yield Check(claim, "all parameters", float(gap), TOLERANCE * max(1.0, np.abs(densities).max()), note=note)
 
 
-def _log_joint(posterior: Posterior) -> Any:
+def _log_joint(model: Any) -> Any:
     """PyMC's log density as a function of the parameters by name, not of their transforms."""
     from pymc.model.transform.conditioning import remove_value_transforms
 
-    model = remove_value_transforms(statistics_model(posterior))
-    compiled = model.compile_logp(mode="FAST_COMPILE")
-    names = [variable.name for variable in model.value_vars]
+    plain = remove_value_transforms(model)
+    compiled = plain.compile_logp(mode="FAST_COMPILE")
+    names = [variable.name for variable in plain.value_vars]
     return lambda point: float(compiled({name: point[name] for name in names}))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -10,11 +10,11 @@ import numpy as np
 from sklearn.base import clone
 
 from bayesnb.blocks import code_by_value, encode
-from bayesnb.equivalence.checks import Check, Equivalence
+from bayesnb.equivalence.checks import Equivalence
 from bayesnb.equivalence.differences import difference_checks
 from bayesnb.equivalence.exact import exact_checks
 from bayesnb.equivalence.floating import floating_checks
-from bayesnb.equivalence.identity import identity_check
+from bayesnb.equivalence.identity import identity_checks
 from bayesnb.equivalence.reference import reference_checks
 from bayesnb.equivalence.sampled import sampled_checks
 from bayesnb.frame import read_labels, read_table
@@ -81,26 +81,20 @@ def verify_equivalence(
     table = read_table(X)
     fitted = clone(model).fit(table, y)
     rng = np.random.default_rng(random_seed)
-    checks = list(_closed_form(fitted, table, y, concentrations, rng))
-    if sampling:
-        checks.append(identity_check(_posterior(fitted), rng))
-        tree = fitted.sample(draws=draws, chains=chains, random_seed=rng)
-        checks += sampled_checks(_posterior(fitted), tree["posterior"].dataset)
-    n_labels, n_columns = len(fitted.classes_), fitted.n_features_in_
-    return Equivalence(tuple(checks), f"{table.n_rows:,} rows, {n_labels} labels and {n_columns} columns")
-
-
-def _closed_form(
-    fitted: NaiveBayes, table: Any, y: Any, concentrations: Sequence[Any], rng: np.random.Generator
-) -> Iterator[Check]:
-    posterior, summary = _posterior(fitted), fitted.statistics_
-    labels = code_by_value(read_labels(y, table.n_rows).values, summary.classes)
+    posterior = posterior_of(
+        fitted.statistics_, fitted.concentration, fitted.label_concentration, fitted.label_prob
+    )  # features count once each, whatever their weights
+    codes = code_by_value(read_labels(y, table.n_rows).values, posterior.classes)
     encoded = [part.encoded(encode(part.block, table, part.block.columns, fitted.unseen)) for part in posterior.parts]
-    yield from exact_checks(posterior, concentrations)
-    yield from floating_checks(posterior, concentrations)
-    yield from reference_checks(posterior, encoded, labels, concentrations)
-    yield from difference_checks(posterior, encoded, labels, rng)
-
-
-def _posterior(fitted: NaiveBayes) -> Any:
-    return posterior_of(fitted.statistics_, fitted.concentration, fitted.label_concentration, fitted.label_prob)
+    checks = [
+        *exact_checks(posterior, concentrations),
+        *floating_checks(posterior, concentrations),
+        *reference_checks(posterior, encoded, codes, concentrations),
+        *difference_checks(posterior, encoded, codes, rng),
+    ]
+    if sampling:
+        checks += identity_checks(posterior, encoded, codes, rng)
+        tree = fitted.sample(draws=draws, chains=chains, random_seed=rng)
+        checks += sampled_checks(posterior, tree["posterior"].dataset)
+    n_labels, n_columns = len(posterior.classes), fitted.n_features_in_
+    return Equivalence(tuple(checks), f"{table.n_rows:,} rows, {n_labels} labels and {n_columns} columns")

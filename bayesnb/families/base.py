@@ -16,6 +16,7 @@ from scipy.special import gammaln
 from bayesnb.priors import Beta, Dirichlet, Parameters, Prior
 
 Array = NDArray[Any]
+CumulantScorer = Callable[[Any, Array | None], Array]
 STIRLING_FROM = 100.0  # above it, Stirling's series to z⁻⁵ is exact to rounding (next term 6e-18)
 SAME = 1e-9  # relative difference below which sums are of the same rows: order and batches cost some 1e-12
 ORDERS = np.arange(1, 5)[:, None]  # of the cumulants that are kept
@@ -80,11 +81,13 @@ class Family(ABC):
     prior_type: ClassVar[type[Prior]]
     whole_row: ClassVar[bool] = False
     name: ClassVar[str]
+    parameters: ClassVar[tuple[str, ...]]  # by the names that trees have them under
 
     def __post_init__(self) -> None:
         """Refuse a prior of another family; keep an array as a tuple, so that equal families are equal."""
         is_concentration = not isinstance(self.prior, Prior) and self.prior_type in (Beta, Dirichlet)
-        if not (self.prior is None or is_concentration or isinstance(self.prior, self.prior_type)):
+        is_of_family = self.prior is None or is_concentration or isinstance(self.prior, self.prior_type)
+        if not (is_of_family or callable(self.prior)):
             raise TypeError(f"The prior of a {self.name} is a {self.prior_type.__name__}, not {self.prior!r}.")
         if isinstance(self.prior, np.ndarray | list):
             object.__setattr__(self, "prior", tuple(np.asarray(self.prior).tolist()))
@@ -161,6 +164,20 @@ class Family(ABC):
         likelihood is that of the rows, up to a constant factor.
         """
 
+    @abstractmethod
+    def simulate(self, rng: np.random.Generator, parameters: Parameters, tokens: Array) -> Array:
+        """Return random values x for parameters that have the row in place of the label, sample axes in front.
+
+        ``tokens``, (row,), is how many a row has, for a family that takes that as given.
+        """
+
+    @abstractmethod
+    def row_distribution(self, parameters: Parameters, x: Array) -> tuple[str, dict[str, Any]]:
+        """Return the name of PyMC's distribution of the values x of one feature, and its arguments.
+
+        ``parameters`` broadcast against x: those of each row, or with x (row, 1) those of every label.
+        """
+
     def score(self, posterior: Any, x: Any, observed: Array | None = None, weights: Array | None = None) -> Array:
         """Return the log predictive summed over the features: (row, label).
 
@@ -168,21 +185,30 @@ class Family(ABC):
         """
         return blocked(lambda x, seen: weighted(self.cgf(posterior, x, observed=seen), weights).sum(-1), x, observed)
 
-    def score_cumulants(
-        self, posterior: Any, x: Any, observed: Array | None = None, weights: Array | None = None
+    def score_at(
+        self, parameters: Parameters, x: Any, observed: Array | None = None, weights: Array | None = None
     ) -> Array:
-        """Return the first four cumulants of Σ w·log p(x given θ) over the features: (4, row, label).
+        """Return log p(x given θ) summed over the features, weighted as ``score`` is: (row, label)."""
 
-        The r-th of a weighted term is w^r times its own; those of independent terms add.
+        def block(x: Any, seen: Array | None) -> Array:
+            values = self.log_likelihood(parameters, x, seen)
+            return weighted(values if values.ndim == 3 else values[..., None], weights).sum(-1)
+
+        return blocked(block, x, observed)
+
+    def cumulant_scorer(self, posterior: Any, weights: Array | None = None) -> CumulantScorer:
+        """Return a function of blocks (x, observed): four cumulants of Σ w·log p(x given θ), each (row, 4, label).
+
+        The r-th cumulant of a weighted term is w^r times its own; those of the independent features add.
         """
         powers = np.ones((4, 1)) if weights is None else weights**ORDERS
 
-        def block(x: Any, seen: Array | None) -> Array:
-            values = self.cumulants(posterior, x, seen)
+        def cumulants(x: Any, observed: Array | None) -> Array:
+            values = self.cumulants(posterior, x, observed)
             values = values if values.ndim == 4 else values[..., None]
             return np.einsum("rnkf,rf->nrk", values, np.broadcast_to(powers, (4, values.shape[-1])))
 
-        return np.moveaxis(blocked(block, x, observed), 1, 0)
+        return cumulants
 
 
 def log_positive(prob: Array) -> Array:

@@ -11,7 +11,9 @@ from scipy import sparse
 from scipy.special import polygamma, xlog1py, xlogy
 
 from bayesnb.families.base import (
+    ORDERS,
     Array,
+    CumulantScorer,
     Family,
     Statistics,
     blocked,
@@ -42,9 +44,10 @@ class Bernoulli(Family):
 
     Parameters
     ----------
-    prior : None, number, str, pair, mapping or Beta
+    prior : None, number, str, pair, mapping, Beta or function
         None takes the model's ``concentration``. A number is the λ of both values; "laplace", "jeffreys" and "perks"
         are 1, ½ and ½; a pair is (λ of one, λ of zero), a mapping ``{1: λ, 0: λ}``.
+        A function that declares PyMC variables is a prior without a closed form: see ``bayesnb.priors.Sampled``.
 
     Examples
     --------
@@ -53,6 +56,7 @@ class Bernoulli(Family):
     """
 
     prior: Any = None
+    parameters: ClassVar[tuple[str, ...]] = ("prob",)
     name: ClassVar[str] = "Bernoulli"
     prior_type: ClassVar[type[Prior]] = Beta
 
@@ -90,14 +94,33 @@ class Bernoulli(Family):
 
     def cumulants(self, posterior: Any, x: Any, observed: Array | None = None) -> Array:
         x = _dense(x)[:, None, :].astype(bool)
-        orders = np.arange(4)[:, None, None]
-        total = polygamma(orders, posterior.a + posterior.b)
-        one, zero = polygamma(orders, posterior.a) - total, polygamma(orders, posterior.b) - total
+        one, zero = _cumulant_tables(posterior)
         return only(np.where(x, one[:, None], zero[:, None]), observed)
+
+    def cumulant_scorer(self, posterior: Any, weights: Array | None = None) -> CumulantScorer:
+        powers = 1.0 if weights is None else (weights**ORDERS)[:, None]
+        n_labels, n_features = posterior.a.shape
+        one, zero = ((table * powers).reshape(4 * n_labels, n_features).T for table in _cumulant_tables(posterior))
+
+        def cumulants(x: Any, observed: Array | None) -> Array:
+            ones = x.astype(float) if observed is None else (x & observed).astype(float)
+            of_zeros = zero.sum(0) if observed is None else observed.astype(float) @ zero
+            return (ones @ (one - zero) + of_zeros).reshape(-1, 4, n_labels)
+
+        return cumulants
 
     def log_likelihood(self, parameters: Parameters, x: Any, observed: Array | None = None) -> Array:
         x, prob = _dense(x)[:, None, :].astype(float), parameters["prob"]
         return only(xlogy(x, prob) + xlog1py(1 - x, -prob), observed)
+
+    def score_at(
+        self, parameters: Parameters, x: Any, observed: Array | None = None, weights: Array | None = None
+    ) -> Array:
+        if not sparse.issparse(x):
+            return super().score_at(parameters, x, observed, weights)
+        with np.errstate(divide="ignore"):  # the logarithm of an impossible value is -inf, and meant
+            log_one, log_zero = np.log(parameters["prob"]), np.log1p(-parameters["prob"])
+        return _sparse_score(x, weighted(log_one, weights), weighted(log_zero, weights))
 
     def design(self, posterior: Any, x: Any, observed: Array | None = None) -> Array:
         ones = _dense(x).astype(bool)
@@ -125,6 +148,12 @@ class Bernoulli(Family):
         else:  # fractional weights
             pm.Potential(f"{stem}_count", (ones * pm.math.log(prob) + zeros * pm.math.log1p(-prob)).sum())
 
+    def simulate(self, rng: np.random.Generator, parameters: Parameters, tokens: Array) -> Array:
+        return rng.random(parameters["prob"].shape) < parameters["prob"]
+
+    def row_distribution(self, parameters: Parameters, x: Array) -> tuple[str, dict[str, Any]]:
+        return "Bernoulli", {"p": parameters["prob"]}
+
     def score(self, posterior: Any, x: Any, observed: Array | None = None, weights: Array | None = None) -> Array:
         log_total = log_rising(posterior.a + posterior.b, 1)
         log_one, log_zero = (
@@ -141,9 +170,23 @@ class Bernoulli(Family):
         return blocked(block, x, observed)
 
 
+def _cumulants(posterior: Any) -> tuple[Array, Array]:
+    """The first four cumulants of ln θ and of ln(1 − θ): each (4, label, feature)."""
+    orders = np.arange(4)[:, None, None]
+    total = polygamma(orders, posterior.a + posterior.b)
+    return polygamma(orders, posterior.a) - total, polygamma(orders, posterior.b) - total
+
+
 def _of_ones_and_all(log_one: Array, log_zero: Array) -> Array:
     """What a one changes, then what every cell has: (..., label, 2 · feature)."""
     return np.concatenate([log_one - log_zero, log_zero], axis=-1)
+
+
+def _cumulant_tables(posterior: Any) -> tuple[Array, Array]:
+    """The first four cumulants of the log probability of a one, and of a zero: (4, label, feature) each."""
+    orders = np.arange(4)[:, None, None]
+    total = polygamma(orders, posterior.a + posterior.b)
+    return polygamma(orders, posterior.a) - total, polygamma(orders, posterior.b) - total
 
 
 def _dense(x: Any) -> Array:

@@ -10,7 +10,9 @@ import numpy as np
 from scipy.special import polygamma
 
 from bayesnb.families.base import (
+    ORDERS,
     Array,
+    CumulantScorer,
     Family,
     Statistics,
     log_positive,
@@ -36,12 +38,15 @@ class Categorical(Family):
 
     Parameters
     ----------
-    prior : None, number, str, array_like, mapping or Dirichlet
+    prior : None, number, str, array_like, mapping, Dirichlet or function
         None takes the model's ``concentration``. Otherwise one λ for all values, "laplace" (1), "jeffreys" (½) or
         "perks" (1/S), one λ a value, or a mapping from each value to its λ.
+        A function that declares PyMC variables is a prior without a closed form: see ``bayesnb.priors.Sampled``.
     levels : sequence, optional
         The values that the feature can take, seen or not. Without it, those that the column's type declares
         (a categorical or enum), or else those met in training.
+    missing : {"ignore", "level", "error"}, optional
+        What a missing cell is, if not what the model's ``missing`` says. "level" is a value of its own, None.
 
     Examples
     --------
@@ -51,10 +56,14 @@ class Categorical(Family):
 
     prior: Any = None
     levels: Any = None
+    missing: Any = None
+    parameters: ClassVar[tuple[str, ...]] = ("prob",)
     name: ClassVar[str] = "Categorical"
     prior_type: ClassVar[type[Prior]] = Dirichlet
 
     def __post_init__(self) -> None:
+        if self.missing not in (None, "ignore", "level", "error"):
+            raise ValueError(f'Categorical: missing must be "ignore", "level" or "error", not {self.missing!r}.')
         super().__post_init__()
         if self.levels is not None:
             object.__setattr__(self, "levels", tuple(self.levels))
@@ -94,10 +103,18 @@ class Categorical(Family):
         return log_ratio(log_rising(concentration[y, x], t), log_rising(concentration.sum(-1)[y], t))
 
     def cumulants(self, posterior: Any, x: Any, observed: Array | None = None) -> Array:
-        orders = np.arange(4)[:, None, None]
-        total = posterior.concentration.sum(-1, keepdims=True)
-        table = polygamma(orders, posterior.concentration) - polygamma(orders, total)
-        return np.stack([_look_up(of_order, x, observed) for of_order in table])
+        return np.stack([_look_up(of_order, x, observed) for of_order in _cumulant_table(posterior)])
+
+    def cumulant_scorer(self, posterior: Any, weights: Array | None = None) -> CumulantScorer:
+        table = _cumulant_table(posterior) * (1.0 if weights is None else (weights**ORDERS)[..., None])
+        n_labels, n_levels = posterior.concentration.shape
+        by_level = np.ascontiguousarray(table.reshape(4 * n_labels, n_levels).T)
+
+        def cumulants(x: Any, observed: Array | None) -> Array:
+            values = np.take(by_level, x, axis=0).reshape(-1, 4, n_labels)
+            return values if observed is None else values * observed[:, None, None]
+
+        return cumulants
 
     def log_likelihood(self, parameters: Parameters, x: Any, observed: Array | None = None) -> Array:
         with np.errstate(divide="ignore"):  # the logarithm of an impossible value is -inf, and meant
@@ -121,8 +138,22 @@ class Categorical(Family):
     ) -> None:
         observe_counts(f"{stem}_count", parameters["prob"], statistics.counts, dims)
 
+    def simulate(self, rng: np.random.Generator, parameters: Parameters, tokens: Array) -> Array:
+        steps = parameters["prob"].cumsum(-1)[..., :-1]
+        return (rng.random((*steps.shape[:-1], 1)) >= steps).sum(-1)
+
+    def row_distribution(self, parameters: Parameters, x: Array) -> tuple[str, dict[str, Any]]:
+        return "Categorical", {"p": parameters["prob"]}
+
     def score(self, posterior: Any, x: Any, observed: Array | None = None, weights: Array | None = None) -> Array:
         return _look_up(weighted(_log_tilt(posterior, 1.0), weights), x, observed)
+
+
+def _cumulant_table(posterior: Any) -> Array:
+    """The first four cumulants of the log probability of every level: (4, label, level)."""
+    orders = np.arange(4)[:, None, None]
+    total = posterior.concentration.sum(-1, keepdims=True)
+    return polygamma(orders, posterior.concentration) - polygamma(orders, total)
 
 
 def _log_tilt(posterior: Any, t: float | Array) -> Array:

@@ -12,8 +12,10 @@ from numpy.polynomial import polynomial
 from scipy.special import polygamma
 
 from bayesnb.families.base import (
+    ORDERS,
     SAME,
     Array,
+    CumulantScorer,
     Family,
     Statistics,
     against,
@@ -104,9 +106,10 @@ class Gaussian(Family):
 
     Parameters
     ----------
-    prior : None or NormalInverseGamma
+    prior : None, NormalInverseGamma or function
         None is unit information about the pooled column: location the pooled mean, pseudo_count 1, shape 1, scale the
         pooled variance. It moves and scales with the column, so that the unit of measurement does not matter.
+        A function that declares PyMC variables is a prior without a closed form: see ``bayesnb.priors.Sampled``.
 
     Examples
     --------
@@ -115,6 +118,7 @@ class Gaussian(Family):
     """
 
     prior: Any = None
+    parameters: ClassVar[tuple[str, ...]] = ("mean", "sd")
     name: ClassVar[str] = "Gaussian"
     prior_type: ClassVar[type[Prior]] = NormalInverseGamma
 
@@ -174,6 +178,26 @@ class Gaussian(Family):
         z = (x - p.location) ** 2 / (2 * p.scale)
         return only(np.stack([polynomial.polyval(z, c, tensor=False) for c in _cumulant_polynomials(p)]), observed)
 
+    def cumulant_scorer(self, posterior: Any, weights: Array | None = None) -> CumulantScorer:
+        scale = 1 / np.sqrt(2 * posterior.scale)
+        tables: Array = np.array(_cumulant_polynomials(posterior))  # (4, power, label, feature)
+        if weights is not None:
+            tables = tables * (weights**ORDERS)[:, None, None]
+        free, rest = tables[:, 0], tables[:, 1:]
+
+        def cumulants(x: Any, observed: Array | None) -> Array:
+            result = np.empty((len(x), 4, len(scale)))
+            for label in range(len(scale)):
+                z = ((x - posterior.location[label]) * scale[label]) ** 2
+                z = z if observed is None else z * observed
+                of_free = free[:, label].sum(1) if observed is None else observed @ free[:, label].T
+                squares = z * z
+                powers = (z, squares, squares * z, squares * squares)
+                result[..., label] = of_free + sum(power @ rest[:, p, label].T for p, power in enumerate(powers))
+            return result
+
+        return cumulants
+
     def log_likelihood(self, parameters: Parameters, x: Any, observed: Array | None = None) -> Array:
         mean, sd = parameters["mean"], parameters["sd"]
         return only(-0.5 * (LOG_2PI + ((x[:, None, :] - mean) / sd) ** 2) - np.log(sd), observed)
@@ -210,6 +234,12 @@ class Gaussian(Family):
         if len(rest):  # equal values, or fractional weights of less than a row: all that the average does not say
             log_rest = (1 - n[rest]) * pm.math.log(sd[rest]) - squares[rest] / (2 * sd[rest] ** 2)
             pm.Potential(f"{stem}_rest", log_rest.sum())
+
+    def simulate(self, rng: np.random.Generator, parameters: Parameters, tokens: Array) -> Array:
+        return np.asarray(rng.normal(parameters["mean"], parameters["sd"]))
+
+    def row_distribution(self, parameters: Parameters, x: Array) -> tuple[str, dict[str, Any]]:
+        return "Normal", {"mu": parameters["mean"], "sigma": parameters["sd"]}
 
     def unit_information(self, statistics: GaussianStatistics) -> NormalInverseGamma:
         """Return the default prior: one row's worth of knowledge about the pooled column, (1, feature)."""

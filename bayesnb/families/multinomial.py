@@ -43,9 +43,10 @@ class Multinomial(Family):
 
     Parameters
     ----------
-    prior : None, number, str, array_like, mapping or Dirichlet
+    prior : None, number, str, array_like, mapping, Dirichlet or function
         None takes the model's ``concentration``. Otherwise one λ for all terms, "laplace" (1), "jeffreys" (½) or
         "perks" (1/V), one λ a term, or a mapping from each column name to its λ.
+        A function that declares PyMC variables is a prior without a closed form: see ``bayesnb.priors.Sampled``.
 
     Examples
     --------
@@ -55,6 +56,7 @@ class Multinomial(Family):
 
     prior: Any = None
     whole_row: ClassVar[bool] = True
+    parameters: ClassVar[tuple[str, ...]] = ("prob",)
     name: ClassVar[str] = "Multinomial"
     prior_type: ClassVar[type[Prior]] = Dirichlet
 
@@ -120,6 +122,12 @@ class Multinomial(Family):
         self, stem: str, parameters: Parameters, statistics: MultinomialStatistics, dims: tuple[str, ...]
     ) -> None:
         observe_counts(f"{stem}_count", parameters["prob"], statistics.counts, dims)
+
+    def simulate(self, rng: np.random.Generator, parameters: Parameters, tokens: Array) -> Array:
+        return rng.multinomial(tokens, parameters["prob"])
+
+    def row_distribution(self, parameters: Parameters, x: Array) -> tuple[str, dict[str, Any]]:
+        return "Multinomial", {"n": x.sum(-1), "p": parameters["prob"]}
 
     def score(self, posterior: Any, x: Any, observed: Array | None = None, weights: Array | None = None) -> Array:
         return weighted(self.cgf(posterior, x, observed=observed), weights)

@@ -32,8 +32,9 @@ class Poisson(Family):
 
     Parameters
     ----------
-    prior : None or Gamma
+    prior : None, Gamma or function
         None is Gamma(shape 1, rate 1 / pooled mean): one row's worth of knowledge about the pooled column.
+        A function that declares PyMC variables is a prior without a closed form: see ``bayesnb.priors.Sampled``.
 
     Examples
     --------
@@ -42,6 +43,7 @@ class Poisson(Family):
     """
 
     prior: Any = None
+    parameters: ClassVar[tuple[str, ...]] = ("rate",)
     name: ClassVar[str] = "Poisson"
     prior_type: ClassVar[type[Prior]] = Gamma
 
@@ -113,6 +115,12 @@ class Poisson(Family):
             pm.Poisson(f"{stem}_total", count[met] * rate[met], observed=total[met].astype(int))
         else:  # fractional weights
             pm.Potential(f"{stem}_total", (total * pm.math.log(rate) - count * rate).sum())
+
+    def simulate(self, rng: np.random.Generator, parameters: Parameters, tokens: Array) -> Array:
+        return np.asarray(rng.poisson(parameters["rate"]))
+
+    def row_distribution(self, parameters: Parameters, x: Array) -> tuple[str, dict[str, Any]]:
+        return "Poisson", {"mu": parameters["rate"]}
 
     def unit_information(self, statistics: PoissonStatistics) -> Gamma:
         """Return the default prior: one row's worth of knowledge about the pooled column, (1, feature)."""

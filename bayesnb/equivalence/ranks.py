@@ -16,13 +16,14 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from scipy import sparse, stats
+from scipy import stats
 
-from bayesnb.families import Bernoulli, Categorical, Family, Gaussian, Multinomial, Poisson
+from bayesnb.families import Categorical, Family, Multinomial
 from bayesnb.families.base import Array
 from bayesnb.naive_bayes import NaiveBayes
 from bayesnb.posterior import Posterior, posterior_of
 from bayesnb.priors import Parameters
+from bayesnb.simulation import simulate
 from bayesnb.tree import layout_of
 
 BINS = 20
@@ -114,13 +115,14 @@ def simulation_based_calibration(
     ranks = defaultdict(list)
     for number in range(simulations):
         truth = prior.draw(rng, (1,))
-        y, tables = _table(prior, truth, n_rows, rng)
-        values = zip(
+        codes, values = simulate(prior, truth, n_rows, [TOKENS] * len(prior.parts), rng)
+        y, tables = codes[0], [x[0] for x in values]
+        both = zip(
             _quantities(prior, truth, y, tables, number),
             _quantities(prior, draw(_met(prior, y, tables), rng), y, tables, number),
             strict=True,
         )
-        for (name, true), (_, drawn) in values:
+        for (name, true), (_, drawn) in both:
             ranks[name].append(_rank(true[0], drawn, rng).ravel())
     return Ranks({name: np.concatenate(parts) for name, parts in ranks.items()})
 
@@ -130,29 +132,6 @@ def without_rows(posterior: Posterior) -> Posterior:
     labels = replace(posterior.labels, counts=np.zeros_like(posterior.labels.counts))
     parts = tuple(replace(part, statistics=part.statistics * 0.0) for part in posterior.parts)
     return replace(posterior, labels=labels, parts=parts)
-
-
-def _table(prior: Posterior, truth: Draws, n_rows: int, rng: np.random.Generator) -> tuple[Array, list[Any]]:
-    """Labels and the arrays of every part, drawn given the parameters."""
-    label_prob, parameters = truth
-    y = rng.choice(len(prior.classes), n_rows, p=label_prob[0])
-    return y, [
-        SIMULATE[type(part.family)]({name: values[0][y] for name, values in theta.items()}, rng)
-        for part, theta in zip(prior.parts, parameters, strict=True)
-    ]
-
-
-def _codes(theta: Parameters, rng: np.random.Generator) -> Array:
-    return (rng.random((len(theta["prob"]), 1)) > theta["prob"].cumsum(1)[:, :-1]).sum(1)
-
-
-SIMULATE: dict[type[Family], Callable[[Parameters, np.random.Generator], Any]] = {  # given each row's own parameters
-    Bernoulli: lambda theta, rng: rng.random(theta["prob"].shape) < theta["prob"],
-    Categorical: _codes,
-    Gaussian: lambda theta, rng: rng.normal(theta["mean"], theta["sd"]),
-    Multinomial: lambda theta, rng: sparse.csr_array(rng.multinomial(TOKENS, theta["prob"])),
-    Poisson: lambda theta, rng: rng.poisson(theta["rate"]),
-}
 
 
 def _met(prior: Posterior, y: Array, tables: list[Any]) -> Posterior:

@@ -1,0 +1,63 @@
+"""Random rows from the generative model: replicates for predictive checks, and whole tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from bayesnb.families import Categorical
+from bayesnb.families.base import Array
+from bayesnb.posterior import Posterior
+from bayesnb.priors import Parameters
+from bayesnb.summary import Summary
+
+Draws = tuple[Array, Sequence[Parameters]]  # label probabilities and parameters of every part, sample axes in front
+
+
+def simulate(
+    posterior: Posterior, draws: Draws, n_rows: int, tokens: Sequence[Any], rng: np.random.Generator
+) -> tuple[Array, list[Array]]:
+    """Return label codes, (*size, row), and the values of every part, one table of rows for each draw.
+
+    ``tokens`` has for every part how many a row has, a number or (row,); only a Multinomial reads it.
+    """
+    label_prob, parameters = draws
+    steps = label_prob.cumsum(-1)[..., None, :-1]
+    codes = (rng.random((*label_prob.shape[:-1], n_rows, 1)) >= steps).sum(-1)
+    values = [
+        part.family.simulate(rng, {name: _of_rows(a, codes) for name, a in p.items()}, np.asarray(n))
+        for part, p, n in zip(posterior.parts, parameters, tokens, strict=True)
+    ]
+    return codes, values
+
+
+def _of_rows(parameter: Array, codes: Array) -> Array:
+    """The parameters of each row's own label: (*size, label, …) to (*size, row, …)."""
+    index = codes.reshape(*codes.shape, *[1] * (parameter.ndim - codes.ndim))
+    return np.take_along_axis(parameter, index, axis=codes.ndim - 1)
+
+
+def simulated_table(
+    posterior: Posterior, summary: Summary, draw: Draws, n_rows: int, tokens: Any, rng: np.random.Generator
+) -> tuple[Any, Array]:
+    """Return one table, a data frame or an array as the model was fitted to, and its label codes.
+
+    Raises
+    ------
+    ValueError
+        If there is a Multinomial and no ``tokens``.
+    """
+    if tokens is None and any(part.family.whole_row for part in posterior.parts):
+        raise ValueError("A Multinomial takes the number of tokens of a row as given: simulate(…, tokens=…).")
+    codes, values = simulate(posterior, draw, n_rows, [tokens] * len(posterior.parts), rng)
+    columns: dict[Any, Any] = {}
+    for part, x in zip(posterior.parts, values, strict=True):
+        if isinstance(part.family, Categorical):
+            columns[part.features[0]] = pd.Categorical.from_codes(x, list(part.family.levels))
+        else:
+            columns |= dict(zip(part.features, x.T, strict=True))
+    frame = pd.DataFrame({name: columns[name] for name in summary.names if name in columns})
+    return (frame if summary.is_named else frame.to_numpy()), codes

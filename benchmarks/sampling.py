@@ -1,0 +1,107 @@
+"""Seconds to build, compile and sample, and the smallest effective sample size, of the plain and the compact model.
+
+Every line is a process of its own, cold (with empty caches of compiled code) or warm. CPU seconds are those of the
+process, all threads and compilers included; they are steadier than wall-clock seconds on a busy machine.
+
+    python benchmarks/sampling.py features      10, 100 and 500 features, compact and plain, nutpie and PyMC's own NUTS
+    python benchmarks/sampling.py rows          10^3, 10^5 and 10^7 rows on statistics; 10^3 to 10^5 on rows
+"""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+LIMIT = 600  # seconds, after which a line is given up
+
+
+def table(n_features, n_rows):
+    """Three labels; of seven features five are categorical, of 2 to 5 levels, and two Gaussian."""
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, n_rows)
+    columns = {}
+    for j in range(n_features):
+        if j % 7 < 5:
+            prob = rng.dirichlet(np.ones(2 + j % 4), 3)
+            columns[f"x{j}"] = (rng.random(n_rows)[:, None] > prob.cumsum(1)[y]).sum(1).astype(str)
+        else:
+            columns[f"x{j}"] = rng.normal(rng.normal(size=3)[y], 1)
+    return pd.DataFrame(columns), y
+
+
+def measure(likelihood, form, sampler, n_features, n_rows):
+    """One line of the table, as JSON; statistics of 10^7 rows are those of 1,000 rows of weight 10^4."""
+    start = time.perf_counter()
+    import arviz as az
+    import pymc as pm
+
+    from bayesnb import NaiveBayes
+    from bayesnb.sampling import batches_of, compact_model
+
+    imported = time.perf_counter()
+    kept = n_rows if likelihood == "rows" else 1000
+    X, y = table(n_features, kept)
+    model = NaiveBayes().fit(X, y, np.full(kept, n_rows / kept))
+    begin = time.perf_counter()
+    if form == "compact":
+        built = compact_model(batches_of(model._posterior))  # noqa: SLF001
+    else:
+        built = model.to_pymc(*((X, y) if likelihood == "rows" else ()), likelihood=likelihood)
+    built_at = time.perf_counter()
+    options = {"draws": 1000, "tune": 1000, "chains": 4, "cores": 2, "random_seed": 1, "progressbar": False}
+    if form == "compact":
+        tree = model.sample(nuts_sampler=sampler, **options)
+    else:
+        tree = pm.sample(model=built, nuts_sampler=sampler, compute_convergence_checks=False, **options)
+    end = time.perf_counter()
+    usage = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    sampling = float(tree["posterior"].attrs["sampling_time"])
+    ess = az.ess(tree["posterior"].dataset)
+    smallest = min(float(values.min()) for values in ess.data_vars.values())
+    times = [built_at - begin, end - built_at - sampling, sampling, end - begin + imported - start]
+    print(json.dumps([*times, sum(u.ru_utime + u.ru_stime for u in usage), smallest]))
+
+
+def line(cache, *arguments):
+    environment = dict(os.environ)
+    with tempfile.TemporaryDirectory() as folder:
+        if cache == "cold":
+            environment |= {"NUMBA_CACHE_DIR": folder, "PYTENSOR_FLAGS": f"base_compiledir={folder}"}
+        command = [sys.executable, __file__, "measure", *map(str, arguments)]
+        try:
+            done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=LIMIT)  # noqa: S603
+            numbers = [f"{value:9.2f}" for value in json.loads(done.stdout.splitlines()[-1])]
+        except subprocess.TimeoutExpired:
+            numbers = [f"given up after {LIMIT} s"]
+    likelihood, form, sampler, n_features, n_rows = arguments
+    print(f"{likelihood:10} {form:7} {sampler:6} {cache:5} {n_features:4} {n_rows:9}", *numbers, flush=True)
+
+
+def main(what):
+    print("likelihood form sampler cache features rows | seconds: build, compile, sample, all; CPU | smallest ESS")
+    if what == "features":
+        for n_features in (14, 100, 500):
+            line("cold", "statistics", "compact", "nutpie", n_features, 1000)
+            line("warm", "statistics", "compact", "nutpie", n_features, 1000)
+        line("warm", "statistics", "compact", "pymc", 14, 1000)
+        line("cold", "statistics", "plain", "nutpie", 14, 1000)
+        line("cold", "statistics", "plain", "nutpie", 100, 1000)
+    else:
+        for n_rows in (10**3, 10**5, 10**7):
+            line("warm", "statistics", "compact", "nutpie", 14, n_rows)
+        for n_rows in (10**3, 10**4):
+            line("warm", "rows", "plain", "nutpie", 14, n_rows)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "measure":
+        measure(*sys.argv[2:5], *map(int, sys.argv[5:]))
+    else:
+        main(sys.argv[1])

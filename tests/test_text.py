@@ -1,0 +1,84 @@
+"""Documents as sparse counts: the same numbers as dense ones, and never a dense table of rows and terms."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.stats import dirichlet_multinomial
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.pipeline import make_pipeline
+
+from bayesnb import Bernoulli, Multinomial, NaiveBayes
+from bayesnb.blocks import Encoded
+
+N_LABELS = 3
+
+
+def documents(n_rows, n_terms, per_row, *, ones=False):
+    rng = np.random.default_rng(0)
+    rows = np.repeat(np.arange(n_rows), per_row)
+    x = sparse.csr_array((np.ones(len(rows)), (rows, rng.integers(0, n_terms, len(rows)))), shape=(n_rows, n_terms))
+    x.sum_duplicates()
+    if ones:
+        x.data[:] = 1
+    return x, np.arange(n_rows) % N_LABELS
+
+
+@pytest.fixture
+def no_dense_rows(monkeypatch):
+    """Let nothing with more rows than there are labels be made dense."""
+    for kind in (sparse.csr_array, sparse.csc_array, sparse.csr_matrix):
+        dense = kind.toarray
+
+        def checked(self, *args, dense=dense, **kwargs):
+            assert self.shape[0] <= N_LABELS, f"a sparse array of the shape {self.shape} is made dense"
+            return dense(self, *args, **kwargs)
+
+        monkeypatch.setattr(kind, "toarray", checked)
+
+
+@pytest.mark.parametrize("family", [Bernoulli(), Multinomial()], ids=["bernoulli", "multinomial"])
+@pytest.mark.parametrize("weights", [None, 0.7], ids=["plain", "weighted"])
+def test_sparse_equals_dense(family, weights):
+    x, y = documents(60, 40, 8, ones=isinstance(family, Bernoulli))
+    posterior = NaiveBayes(family).fit(x, y)._posterior
+    if weights is not None:
+        posterior = posterior.with_weights(np.full(len(posterior.weights), weights))
+    (part,), thin, thick = posterior.parts, Encoded(x), Encoded(x.toarray())
+    mean = part.estimate("mean")
+    np.testing.assert_allclose(part.score(thin), part.score(thick), rtol=1e-12)
+    np.testing.assert_allclose(part.log_likelihood(mean, thin), part.log_likelihood(mean, thick), rtol=1e-12)
+    summed = part.cumulant_scorer()(thin.x, None)
+    np.testing.assert_allclose(summed, np.moveaxis(part.cumulants(thick).sum(-1), 0, 1), rtol=1e-9)
+
+
+@pytest.mark.parametrize("family", [Bernoulli(), Multinomial()], ids=["bernoulli", "multinomial"])
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csc_array, sparse.csr_matrix])
+@pytest.mark.parametrize("n_terms", [10_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
+@pytest.mark.usefixtures("no_dense_rows")
+def test_documents_are_never_made_dense(family, form, n_terms):
+    x, y = documents(1000, n_terms, 30, ones=isinstance(family, Bernoulli))
+    model = NaiveBayes(family).fit(form(x), y)
+    for plug_in in (None, "mean"):
+        probability = model.predict_proba(form(x), plug_in=plug_in)
+        assert (probability.argmax(1) == y).mean() > 0.99  # each row was seen
+    (part,) = model._posterior.parts
+    mean, variance, *_ = np.moveaxis(part.cumulant_scorer()(x, None), 1, 0)
+    assert np.isfinite(mean).all()
+    assert (variance > 0).all()
+
+
+def test_the_exact_predictive_of_a_document_is_dirichlet_multinomial():
+    x, y = documents(30, 12, 9)
+    model = NaiveBayes(Multinomial(), concentration=0.5).fit(x, y)
+    counts = np.array([x.toarray()[y == label].sum(0) for label in range(N_LABELS)])
+    expected = [[dirichlet_multinomial.logpmf(n, 0.5 + c, n.sum()) for c in counts] for n in x.toarray().astype(int)]
+    (part,) = model._posterior.parts
+    np.testing.assert_allclose(part.score(Encoded(x)), expected, rtol=1e-10)
+
+
+def test_a_pipeline_from_words_to_probabilities():
+    texts = ["free prize call now", "call me at lunch", "prize prize free", "lunch at noon"]
+    pipeline = make_pipeline(CountVectorizer(), NaiveBayes(Multinomial())).fit(texts, ["spam", "ham", "spam", "ham"])
+    assert pipeline.predict(["free prize", "lunch with me"]).tolist() == ["spam", "ham"]
