@@ -1118,6 +1118,32 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         about = {"parameters": self.get_params(deep=False), "weighing": self._weighing, "weights": weights}
         storage.save(storage.model_tree(self.statistics_, about), path)
 
+    def n_parameters(self, *, naive: bool = True) -> int:
+        """Return how many free parameters the model has.
+
+        Parameters
+        ----------
+        naive : bool, default True
+            Without the naive assumption, every label has a probability for each combination of all features' values.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        ValueError
+            If without the naive assumption a feature is neither Categorical nor Bernoulli.
+
+        Examples
+        --------
+        >>> model = NaiveBayes(Bernoulli()).fit([[0, 1, 1], [1, 1, 0]], ["A", "B"])
+        >>> model.n_parameters(), model.n_parameters(naive=False)
+        (7, 15)
+        """
+        check_is_fitted(self, "statistics_")
+        return self._posterior.n_parameters if naive else self._posterior.n_parameters_of_all_cells
+
     def describe(self) -> str:
         """Return how the model read each column, and the labels with their counts, as text."""
         check_is_fitted(self, "statistics_")

@@ -84,14 +84,8 @@ def _types() -> dict[str, type[Any]]:
 def model_tree(summary: Summary, about: Mapping[str, Any]) -> xr.DataTree:
     """Return all that a model has learnt, and what else is to be known about it, as a tree that can be saved."""
     blocks = [
-        {
-            "family": b.family,
-            "columns": b.columns,
-            "names": b.names,
-            "is_closed": b.is_closed,
-            "statistics": type(s).__name__,
-        }
-        for b, s in zip(summary.blocks, summary.statistics, strict=True)
+        {**{field.name: getattr(block, field.name) for field in fields(Block)}, "statistics": type(statistics).__name__}
+        for block, statistics in zip(summary.blocks, summary.statistics, strict=True)
     ]
     described = {
         "about": dict(about),

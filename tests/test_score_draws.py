@@ -22,12 +22,12 @@ def test_scores_are_those_of_the_likelihood_of_every_family(weights):
     model = fitted(ROWS, LABELS)
     posterior = model._posterior if weights is None else model._posterior.with_weights(weights)
     _, encoded = model._encoded(ROWS)
-    label_prob, parameters = posterior.draw(np.random.default_rng(1), (5,))
+    label_prob, parameters = posterior.draw(np.random.default_rng(1), (1, 5))
     expected = [
         softmax(
-            np.log(label_prob[d])
+            np.log(label_prob[0, d])
             + sum(
-                part.log_likelihood({name: values[d] for name, values in of_part.items()}, arrays)
+                part.log_likelihood({name: values[0, d] for name, values in of_part.items()}, arrays)
                 for part, of_part, arrays in zip(posterior.parts, parameters, encoded, strict=True)
             ),
             axis=1,
@@ -44,10 +44,10 @@ def test_a_large_offset_costs_no_digits():
     labels = np.repeat([0, 1], 20)
     model = NaiveBayes({1: Poisson()}).fit(x, labels)
     _, encoded = model._encoded(x)
-    label_prob, parameters = model._posterior.draw(rng, (1,))
-    first = [{name: values[0] for name, values in of_part.items()} for of_part in parameters]
+    label_prob, parameters = model._posterior.draw(rng, (1, 1))
+    first = [{name: values[0, 0] for name, values in of_part.items()} for of_part in parameters]
     terms = zip(model._posterior.parts, first, encoded, strict=True)
-    expected = softmax(np.log(label_prob[0]) + sum(p.log_likelihood(f, e) for p, f, e in terms), axis=1)
+    expected = softmax(np.log(label_prob[0, 0]) + sum(p.log_likelihood(f, e) for p, f, e in terms), axis=1)
     draws = given_draws(model._posterior, label_prob, parameters)
     _, scores = next(score_blocks(model._posterior, encoded, 40, draws))
     assert_allclose(softmax(scores[..., 0], axis=1), expected[: len(scores)], atol=1e-4)
