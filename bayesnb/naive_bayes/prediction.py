@@ -1,0 +1,150 @@
+"""Prediction: labels, their probabilities, and the estimates behind a plug-in."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, overload
+
+import numpy as np
+import xarray as xr
+from scipy.special import logsumexp
+from sklearn.utils.validation import check_is_fitted
+
+from bayesnb import engines
+from bayesnb.families.base import Array
+from bayesnb.frame import Table
+from bayesnb.naive_bayes.fitted import Fitted
+from bayesnb.tree import row_coordinate
+
+Estimate = Literal["mean", "mode", "mle"]
+
+
+class Prediction(Fitted):
+    """Labels and their probabilities, exact or from a point estimate."""
+
+    def predict(self, X: Any, plug_in: Estimate | None = None) -> Array:
+        """Return the most probable label of each row, shape (row,)."""
+        most_probable = self._log_joint(X, plug_in).argmax(1)
+        return self.classes_[most_probable]
+
+    @overload
+    def predict_proba(self, X: Any, plug_in: Estimate | None = None) -> Array: ...
+
+    @overload
+    def predict_proba(self, X: Any, plug_in: None = None, *, posterior: xr.DataTree) -> xr.Dataset: ...
+
+    def predict_proba(
+        self, X: Any, plug_in: Estimate | None = None, *, posterior: xr.DataTree | None = None
+    ) -> Array | xr.Dataset:
+        """Return the label probabilities, p(y given x and the training data).
+
+        Parameters
+        ----------
+        X, plug_in
+            As for ``predict_log_proba``.
+        posterior : DataTree, optional
+            Draws of ``sample``, or of any model with the same variables, to take in place of the closed form. They are
+            weighted by p(x given θ), which estimates the same exact predictive.
+
+        Returns
+        -------
+        ndarray, shape (row, label)
+            Each row adds up to 1. With ``posterior`` a Dataset: ``prob``, its Monte Carlo standard error ``mcse``, both
+            (row, label), and ``ess`` (row,), how many equal weights the weights of the draws are worth.
+
+        Raises
+        ------
+        ValueError
+            If X can't be read, every label gives a row probability 0, or ``posterior`` is of another model.
+        """
+        if posterior is not None:
+            return self._predict_from_draws(X, posterior)
+        log_joint = self._log_joint(X, plug_in)
+        log_joint -= log_joint.max(1, keepdims=True)
+        np.exp(log_joint, out=log_joint)
+        log_joint /= log_joint.sum(1, keepdims=True)
+        return log_joint
+
+    def predict_log_proba(self, X: Any, plug_in: Estimate | None = None) -> Array:
+        """Return the natural logarithms of the label probabilities.
+
+        Parameters
+        ----------
+        X : data frame, array, sparse matrix or path, shape (row, column)
+            A lazy or remote frame and the path of a file are read in batches, and never held as a whole; the rows come
+            in the engine's own order, which for Polars, Dask and files is that of the table.
+        plug_in : {"mean", "mode", "mle"}, optional
+            By default the exact posterior predictive, which integrates the parameters out. A name takes the
+            probability given that point estimate instead, as scikit-learn's classifiers do.
+
+        Returns
+        -------
+        ndarray, shape (row, label)
+
+        Raises
+        ------
+        ValueError
+            If X can't be read, or every label gives a row probability 0.
+        """
+        log_joint = self._log_joint(X, plug_in)
+        return log_joint - logsumexp(log_joint, axis=1, keepdims=True)
+
+    def _log_joint(self, X: Any, plug_in: Estimate | None) -> Array:
+        """Return log p(y, x given the training data), or with a plug-in log p(y, x given θ̂): (row, label)."""
+        self._check_estimate(plug_in)
+        if engines.is_lazy(X):
+            check_is_fitted(self, "statistics_")
+            return np.concatenate([self._log_joint(b, plug_in) for b in engines.batches(X, self.statistics_.names)])
+        table, encoded = self._encoded(X)
+        if plug_in is None:
+            log_joint = self._posterior.log_joint(encoded, table.n_rows)
+        else:
+            log_joint = self._posterior.log_joint_plug_in(encoded, table.n_rows, plug_in)
+        self._check_possible(table, log_joint)
+        return log_joint
+
+    def _check_possible(self, table: Table, log_joint: Array) -> None:
+        undefined = np.isnan(log_joint)
+        if undefined.any():
+            row, label = np.argwhere(undefined)[0]
+            raise ValueError(
+                f"The probability of {table.row_name(int(row))} under the label {self.statistics_.classes[label]!r} "
+                "does not exist: the label has too few values of some feature for this estimate. A concentration "
+                "above 0 and the exact prediction always exist."
+            )
+        impossible = np.isneginf(log_joint).all(1)
+        if impossible.any():
+            raise ValueError(
+                f"Every label gives probability 0 to {table.row_name(int(np.argmax(impossible)))}: with a "
+                "concentration of 0, a value that a label has not met is impossible. Use a concentration above 0."
+            )
+
+    def _predict_from_draws(self, X: Any, posterior: xr.DataTree) -> xr.Dataset:
+        from bayesnb.reweighting import predictive
+
+        table, encoded = self._encoded(X)
+        draws = self._layout.arrays(posterior["posterior"].dataset)
+        return predictive(self._posterior, encoded, row_coordinate(table), *draws)
+
+    def estimates(self, kind: Estimate = "mean") -> xr.Dataset:
+        """Return point estimates of all parameters as tables to lay beside a textbook's.
+
+        Parameters
+        ----------
+        kind : {"mean", "mode", "mle"}
+            The posterior mean (of a categorical feature: the λ-smoothed estimate), the posterior mode, or maximum
+            likelihood. nan stands where an estimate does not exist.
+
+        Returns
+        -------
+        xarray.Dataset
+            ``label_prob`` (label,), ``<feature>_prob`` (label, <feature>), ``<feature>_mean`` and ``_sd``, … (label,).
+        """
+        self._check_estimate(kind)
+        return self._layout.dataset(
+            self._posterior.labels.estimate(kind), [part.estimate(kind) for part in self._posterior.parts]
+        )
+
+    @staticmethod
+    def _check_estimate(kind: str | None) -> None:
+        if kind not in (None, "mean", "mode", "mle"):
+            raise ValueError(f'An estimate is "mean", "mode" or "mle", not {kind!r}.')
