@@ -52,11 +52,10 @@ class Summary:
             If a column is absent, or the number of columns differs where there are no names to go by.
         """
         if self.is_named and table.is_named:
-            place = {name: position for position, name in enumerate(table.names)}
-            if any(name not in place for name in block.names):
-                absent = [name for name in self.names if name not in place]
+            if any(name not in table.place for name in block.names):
+                absent = [name for name in self.names if name not in table.place]
                 raise ValueError(f"X lacks the columns {shown(absent)} that the model was fitted on.")
-            return tuple(place[name] for name in block.names)
+            return tuple(table.place[name] for name in block.names)
         if len(table.names) != len(self.names):
             raise ValueError(
                 f"X has {len(table.names)} features, but NaiveBayes is expecting {len(self.names)} features as input."
