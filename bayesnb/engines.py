@@ -190,8 +190,6 @@ def _pieces(frame: nw.LazyFrame[Any]) -> Iterator[Any]:
         return native.collect_batches(chunk_size=BATCH_ROWS, maintain_order=True, engine="streaming")
     if engine.is_duckdb():
         return map(_arrow_table, native.to_arrow_reader(BATCH_ROWS))
-    if engine.is_ibis():
-        return map(_arrow_table, native.to_pyarrow_batches(chunk_size=BATCH_ROWS))
     if engine.is_dask():
         return (part.compute() for part in native.partitions)
     if engine.is_pyspark():
