@@ -214,6 +214,15 @@ def encode(block: Block, table: Table, positions: tuple[int, ...], unseen: Unsee
     return _stacked(block.family, table, positions) if whole is None else whole
 
 
+def no_rows(block: Block) -> Encoded:
+    """Return the arrays of a block for no rows."""
+    if isinstance(block.family, Categorical):
+        return Encoded(np.zeros(0, dtype=np.uint8))
+    if isinstance(block.family, Multinomial):
+        return Encoded(sparse.csr_array((0, len(block.columns))))
+    return Encoded(np.zeros((0, len(block.columns)), dtype=bool if isinstance(block.family, Bernoulli) else float))
+
+
 def _check_complete(table: Table, positions: tuple[int, ...]) -> None:
     for position in positions:
         missing = table.read(position).missing
