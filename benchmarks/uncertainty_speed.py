@@ -63,9 +63,7 @@ def draws(n_rows=10_000, n_features=20, n_labels=5, n_draws=1000, n_looped=100):
     )
     loop *= n_draws / n_looped  # every draw costs the same; their quantiles, n log n, a little more than that
     print(f"{n_draws:,} draws × {n_rows:,} rows × {n_labels} labels × {n_features} categorical features")
-    print(
-        f"  loop over draws, {n_looped} timed: {loop:.2f} s; predict_uncertainty {blocks:.2f} s; {loop / blocks:.1f} times"
-    )
+    print(f"  loop (of {n_looped}, scaled) {loop:.1f} s, predict_uncertainty {blocks:.1f} s, ratio {loop / blocks:.1f}")
 
 
 if __name__ == "__main__":
