@@ -191,7 +191,7 @@ def drawn_table(rng, label_prob, parameters, size):
 @pytest.mark.parametrize("n_labels", [2, 3])
 def test_intervals_cover_the_true_probability_at_their_rate(n_labels):
     """The parameters from the prior, the table from them, and a row that has nothing to do with them."""
-    rng, n_tables, covered = np.random.default_rng([10, n_labels]), 400, []
+    rng, n_tables, covered = np.random.default_rng([10, n_labels]), 200, []
     blank = NaiveBayes(FAMILIES).partial_fit(any_row(rng), [0], classes=range(n_labels))._posterior
     for _ in range(n_tables):
         label_prob = rng.dirichlet(np.ones(n_labels))
