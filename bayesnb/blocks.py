@@ -86,8 +86,7 @@ def _assignments(table: Table, families: Any) -> Iterable[tuple[Family, list[int
     """Yield every family with its columns, in the order of the table; a Categorical once a column."""
     everything = range(len(table.names))
     if isinstance(families, Mapping):
-        place = {name: position for position, name in enumerate(table.names)}
-        chosen = [(_checked(family), _positions(table, place, key)) for key, family in families.items()]
+        chosen = [(_checked(family), _positions(table, key)) for key, family in families.items()]
         taken = set[int]()
         for position in (p for _, positions in chosen for p in positions):
             if position in taken:
@@ -113,12 +112,12 @@ def _checked(family: Any) -> Family:
     raise TypeError(f"families must hold families such as Gaussian(), not {family!r}.")
 
 
-def _positions(table: Table, place: Mapping[Hashable, int], key: Any) -> list[int]:
-    if key in place:
-        return [place[key]]
+def _positions(table: Table, key: Any) -> list[int]:
+    if key in table.place:
+        return [table.place[key]]
     if isinstance(key, tuple):
-        return [position for part in key for position in _positions(table, place, part)]
-    if isinstance(key, int | np.integer) and not table.is_named and 0 <= key < len(place):
+        return [position for part in key for position in _positions(table, part)]
+    if isinstance(key, int | np.integer) and not table.is_named and 0 <= key < len(table.names):
         return [int(key)]
     raise ValueError(f"families names the column {key!r}, which the table does not have; it has {shown(table.names)}.")
 
@@ -213,6 +212,15 @@ def encode(block: Block, table: Table, positions: tuple[int, ...], unseen: Unsee
         return _documents(table, positions)
     whole = _whole_array(block, table, positions)
     return _stacked(block.family, table, positions) if whole is None else whole
+
+
+def no_rows(block: Block) -> Encoded:
+    """Return the arrays of a block for no rows."""
+    if isinstance(block.family, Categorical):
+        return Encoded(np.zeros(0, dtype=np.uint8))
+    if isinstance(block.family, Multinomial):
+        return Encoded(sparse.csr_array((0, len(block.columns))))
+    return Encoded(np.zeros((0, len(block.columns)), dtype=bool if isinstance(block.family, Bernoulli) else float))
 
 
 def _check_complete(table: Table, positions: tuple[int, ...]) -> None:

@@ -190,8 +190,6 @@ def _pieces(frame: nw.LazyFrame[Any]) -> Iterator[Any]:
         return native.collect_batches(chunk_size=BATCH_ROWS, maintain_order=True, engine="streaming")
     if engine.is_duckdb():
         return map(_arrow_table, native.to_arrow_reader(BATCH_ROWS))
-    if engine.is_ibis():
-        return map(_arrow_table, native.to_pyarrow_batches(chunk_size=BATCH_ROWS))
     if engine.is_dask():
         return (part.compute() for part in native.partitions)
     if engine.is_pyspark():
@@ -274,7 +272,7 @@ def _documents(rows: LazyRows, block: Block, names: Sequence[str], classes: tupl
 
 def _moments(rows: LazyRows, names: Sequence[str], classes: tuple[Any, ...]) -> GaussianStatistics:
     """Count, Σ(x − shift) and Σ(x − shift)² of each label: about zero, or about the means where that costs digits."""
-    numbers = [rows.table.read(rows.table.names.index(name)).kind in ("number", "boolean") for name in names]
+    numbers = [rows.table.read(rows.table.place[name]).kind in ("number", "boolean") for name in names]
     if not all(numbers):
         raise ValueError(f"Gaussian needs numbers, but column {names[numbers.index(False)]!r} holds text.")
     statistics = _sums(rows, names, classes, np.zeros((len(classes), len(names))))

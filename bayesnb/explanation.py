@@ -46,7 +46,8 @@ def explain(
     terms = _joined(posterior.labels.cumulants(), [p.cumulants(x) for p, x in pairs], len(row))
     cumulants = np.stack([_contrast(terms[r - 1], others, r) for r in range(1, 5)])
     z = ndtri((1 + prob) / 2)
-    bounds = np.moveaxis(NormalPolynomial.of_cumulants(cumulants).quantile(np.array([-z, z])), -1, 0)
+    contribution = NormalPolynomial.of_cumulants(cumulants)
+    bounds = [contribution.quantile(-z), contribution.quantile(z)]
     for values in (points, *bounds):
         values[..., 0] += xlogy(others, others).sum(2)
     kept = np.arange(len(posterior.classes)) != reference

@@ -7,6 +7,7 @@ import decimal
 import numbers
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
@@ -49,6 +50,11 @@ class Table:
     index: Any = None
     array: Any = None  # the whole input where it is a numeric array or a sparse matrix
     rows: Array | None = None  # where the rows were in the user's table, if some were taken
+
+    @cached_property
+    def place(self) -> dict[Hashable, int]:
+        """The position of each column by its name."""
+        return {name: position for position, name in enumerate(self.names)}
 
     def take(self, rows: Array) -> Table:
         """Return the rows where the mask is true."""

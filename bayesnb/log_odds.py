@@ -22,33 +22,40 @@ FOLD_NODES = 13  # a side of the grid; 41 change no bound by 0.001
 BLOCK_ROWS = 2048  # scored together
 FOLD_ROWS = 256  # folded together: their grids stay in the processor's cache
 ALTERNATING = np.array([-1.0, 1.0, -1.0, 1.0])[:, None]  # the cumulants of −X by those of X
+SECOND_LESS_FIRST = np.stack([ALTERNATING, np.ones((4, 1))], axis=1)  # of two labels: (4, label, 1)
 
 
-def log_odds_cumulants(posterior: Posterior, encoded: Sequence[Encoded], n_rows: int) -> Array:
-    """Return the first four cumulants of ln p(label given x, θ) − ln(1 − p(label given x, θ)): (4, row, label)."""
-    result = np.empty((4, n_rows, len(posterior.classes)))
-    for rows, scores in score_cumulants(posterior, encoded, n_rows):
-        if scores.shape[2] == 2:
-            result[:, rows, 1] = scores[..., 1] + ALTERNATING * scores[..., 0]
-            result[:, rows, 0] = ALTERNATING * result[:, rows, 1]
-            continue
-        for start in range(0, scores.shape[1], FOLD_ROWS):
-            few = slice(start, start + FOLD_ROWS)
-            result[:, rows][:, few] = _against_the_rest(scores[:, few])
-    return result
+def log_odds_cumulants(posterior: Posterior, encoded: Sequence[Encoded], n_rows: int) -> Iterator[tuple[slice, Array]]:
+    """Yield row slices with four cumulants of ln p(label given x, θ) − ln(1 − p(label given x, θ)): (4, row, label).
+
+    Of two labels those of the second only: the first is its mirror image.
+    """
+    n_labels = len(posterior.classes)
+    if n_labels == 2:
+        yield from score_cumulants(posterior, encoded, n_rows, SECOND_LESS_FIRST)
+        return
+    each_label = np.tile(np.eye(n_labels), (4, 1, 1))
+    for rows, scores in score_cumulants(posterior, encoded, n_rows, each_label):
+        few = (slice(start, start + FOLD_ROWS) for start in range(0, scores.shape[1], FOLD_ROWS))
+        yield rows, np.concatenate([_against_the_rest(scores[:, some]) for some in few], axis=1)
 
 
-def score_cumulants(posterior: Posterior, encoded: Sequence[Encoded], n_rows: int) -> Iterator[tuple[slice, Array]]:
-    """Yield row slices with four cumulants of every label's score, but for what all share: (4, row, label)."""
-    scorers = [part.cumulant_scorer() for part in posterior.parts]
-    of_labels = posterior.labels.cumulants()
+def score_cumulants(
+    posterior: Posterior, encoded: Sequence[Encoded], n_rows: int, contrast: Array
+) -> Iterator[tuple[slice, Array]]:
+    """Yield row slices with four cumulants of the labels' scores, but for what all share: (4, row, column).
+
+    ``contrast``, (4, label, column), says what multiple of each label's cumulants goes into each column.
+    """
+    scorers = [part.cumulant_scorer(contrast) for part in posterior.parts]
+    of_labels = np.einsum("rk,rkc->rc", posterior.labels.cumulants(), contrast)
     for start in range(0, n_rows, BLOCK_ROWS):
         rows = slice(start, min(start + BLOCK_ROWS, n_rows))
         total = np.tile(of_labels, (rows.stop - start, 1, 1))
         for scorer, arrays in zip(scorers, encoded, strict=True):
             block = arrays.take(rows)
             total += scorer(block.x, block.observed)
-        yield rows, np.moveaxis(total, 1, 0)
+        yield rows, np.ascontiguousarray(np.moveaxis(total, 1, 0))
 
 
 def _against_the_rest(scores: Array) -> Array:
@@ -69,8 +76,8 @@ def _folded(first: Array, second: Array) -> Array:
     if np.isneginf(first[0]).all() or np.isneginf(second[0]).all():
         return second if np.isneginf(first[0]).all() else first
     z, weight = nodes(FOLD_NODES)
-    a = NormalPolynomial.of_cumulants(first).quantile(z)[:, :, None]
-    b = NormalPolynomial.of_cumulants(second).quantile(z)[:, None, :]
+    a = NormalPolynomial.of_cumulants(first[..., None]).quantile(z)[:, :, None]
+    b = NormalPolynomial.of_cumulants(second[..., None]).quantile(z)[:, None, :]
     values = np.logaddexp(a, b).reshape(len(a), -1)
     weight = np.outer(weight, weight).ravel()
     mean = values @ weight

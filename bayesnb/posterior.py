@@ -90,9 +90,12 @@ class Part:
         values = values if values.ndim == 4 else values[..., None]
         return values if self.weights is None else values * self.weights ** np.arange(1, 5)[:, None, None, None]
 
-    def cumulant_scorer(self) -> CumulantScorer:
-        """Return a function of blocks (x, observed): ``cumulants`` summed over features, (row, 4, label)."""
-        return self.family.cumulant_scorer(self.posterior, self.weights)
+    def cumulant_scorer(self, contrast: Array) -> CumulantScorer:
+        """Return a function of blocks (x, observed): ``cumulants`` summed over features, (row, 4, column).
+
+        ``contrast``, (4, label, column), says what multiple of each label's cumulants goes into each column.
+        """
+        return self.family.cumulant_scorer(self.posterior, contrast, self.weights)
 
     def log_likelihood(self, parameters: Parameters, encoded: Encoded) -> Array:
         """Return the weighted log p(x given θ), summed over the features: (row, label)."""

@@ -8,7 +8,19 @@ from typing import Any, Self
 
 import numpy as np
 
-from bayesnb.blocks import Block, Encoded, Missing, Unseen, code_by_value, encode, in_order, plan, shown, with_levels_of
+from bayesnb.blocks import (
+    Block,
+    Encoded,
+    Missing,
+    Unseen,
+    code_by_value,
+    encode,
+    in_order,
+    no_rows,
+    plan,
+    shown,
+    with_levels_of,
+)
 from bayesnb.families.base import Array, Statistics
 from bayesnb.frame import Column, Table, plain
 
@@ -31,11 +43,8 @@ class Summary:
     def empty(cls, table: Table, families: Any, classes: Iterable[Hashable], missing: Missing = "ignore") -> Self:
         """Return the summary of no rows, for tables like the given one."""
         blocks, classes = plan(table, families, missing), tuple(classes)
-        none, no_labels = np.zeros(table.n_rows, dtype=bool), np.zeros(0, dtype=np.uint8)
-        nothing = table.take(none)
-        statistics = (
-            _statistics(block, encode(block, nothing, block.columns), no_labels, len(classes), None) for block in blocks
-        )
+        no_labels = np.zeros(0, dtype=np.uint8)
+        statistics = (_statistics(block, no_rows(block), no_labels, len(classes), None) for block in blocks)
         return cls(classes, np.zeros(len(classes)), blocks, tuple(statistics), table.names, table.is_named)
 
     def emptied(self) -> Self:
@@ -52,11 +61,10 @@ class Summary:
             If a column is absent, or the number of columns differs where there are no names to go by.
         """
         if self.is_named and table.is_named:
-            place = {name: position for position, name in enumerate(table.names)}
-            if any(name not in place for name in block.names):
-                absent = [name for name in self.names if name not in place]
+            if any(name not in table.place for name in block.names):
+                absent = [name for name in self.names if name not in table.place]
                 raise ValueError(f"X lacks the columns {shown(absent)} that the model was fitted on.")
-            return tuple(place[name] for name in block.names)
+            return tuple(table.place[name] for name in block.names)
         if len(table.names) != len(self.names):
             raise ValueError(
                 f"X has {len(table.names)} features, but NaiveBayes is expecting {len(self.names)} features as input."
@@ -68,16 +76,13 @@ class Summary:
         return [encode(block, table, self.positions(table, block), unseen) for block in self.blocks]
 
     def met(self, table: Table, labels: Column, weight: Array | None, unseen: Unseen) -> Self:
-        """Return the summary with further rows added."""
-        wide = self.with_levels(
-            tuple(with_levels_of(block, table, self.positions(table, block)[0]) for block in self.blocks)
-        )
+        """Return the summary with further rows added, of levels that it has room for."""
         y = label_codes(labels, self.classes, table)
         new = (
             _statistics(block, part, y, len(self.classes), weight)
-            for block, part in zip(wide.blocks, wide.encoded(table, unseen), strict=True)
+            for block, part in zip(self.blocks, self.encoded(table, unseen), strict=True)
         )
-        return wide.plus(np.bincount(y, weight, len(self.classes)), new)
+        return self.plus(np.bincount(y, weight, len(self.classes)), new)
 
     def plus(self, label_counts: Array, statistics: Iterable[Statistics]) -> Self:
         """Return the summary with the counts and statistics of further rows, of the same labels and levels."""
@@ -100,6 +105,11 @@ class Summary:
             label_counts=widened(self.label_counts),
             statistics=tuple(statistics.map(widened) for statistics in self.statistics),
         )
+
+    def with_levels_of(self, table: Table) -> Self:
+        """Return the summary with room for the levels that a table adds to open ones."""
+        blocks = (with_levels_of(block, table, self.positions(table, block)[0]) for block in self.blocks)
+        return self.with_levels(tuple(blocks))
 
     def with_levels(self, blocks: tuple[Block, ...]) -> Self:
         """Return the summary with room for the levels of other blocks of the same columns."""

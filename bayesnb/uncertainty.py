@@ -21,9 +21,9 @@ from bayesnb.tree import coordinate
 Kind = Literal["eti", "hdi"]
 Method = Literal["cumulants", "draws"]
 
-BLOCK_ROWS = 2048  # of the closed form worked on together
 NARROW = 2.0  # standard deviation of log odds up to which few nodes integrate the logistic to 1e-5
 FEW_NODES, MANY_NODES = 11, 81
+TINY = np.finfo(np.float32).tiny
 LARGEST_ERROR = 0.01  # of a bound, as expected by ``_expected_error``
 ERROR_SCALE = 0.02
 HDI_GRID = 33  # lower ends that are tried at once, between ever closer neighbours
@@ -116,32 +116,29 @@ def by_cumulants(
     The probability of a label is monotone in its log odds against the rest, so quantiles of the one are quantiles of
     the other; mean, standard deviation and entropies are sums over labels of functions of one label's log odds.
     """
-    cumulants = log_odds_cumulants(posterior, encoded, n_rows)
-    result, unfit = Uncertainty.empty(n_rows, cumulants.shape[2]), np.empty(n_rows, dtype=bool)
-    for start in range(0, n_rows, BLOCK_ROWS):
-        rows = slice(start, min(start + BLOCK_ROWS, n_rows))
-        of_block, unfit[rows] = _of_log_odds(cumulants[:, rows], prob, kind)
+    n_labels = len(posterior.classes)
+    result, unfit = Uncertainty.empty(n_rows, n_labels), np.empty(n_rows, dtype=bool)
+    for rows, cumulants in log_odds_cumulants(posterior, encoded, n_rows):
+        of_block, unfit[rows] = _of_log_odds(cumulants, prob, kind, is_binary=n_labels == 2)
         result.put(rows, of_block)
     return result, unfit
 
 
-def _of_log_odds(cumulants: Array, prob: float, kind: Kind) -> tuple[Uncertainty, Array]:
+def _of_log_odds(cumulants: Array, prob: float, kind: Kind, *, is_binary: bool) -> tuple[Uncertainty, Array]:
     """Uncertainty from the cumulants of log odds, (4, row, label), and whether they are too few for it: (row,).
 
-    Of two labels, the first is the mirror image of the second.
+    Of two labels there is the second only: the first is its mirror image.
     """
-    is_binary = cumulants.shape[2] == 2
-    cumulants = cumulants[..., 1:] if is_binary else cumulants
     log_odds = NormalPolynomial.of_cumulants(cumulants)
     z = ndtri((1 + prob) / 2)
-    ends = expit(log_odds.quantile(np.array([-z, z])))
-    unfit = ~((_expected_error(cumulants, ends) < LARGEST_ERROR) & log_odds.is_increasing(z)).all(1)
-    lower, upper = np.moveaxis(ends, -1, 0) if kind == "eti" else _narrowest(log_odds, prob)
+    ends = expit(np.stack([log_odds.quantile(-z), log_odds.quantile(z)]))
+    fit = (_expected_error(cumulants, ends) < LARGEST_ERROR) & log_odds.is_increasing(z)
+    lower, upper = ends if kind == "eti" else _narrowest(log_odds, prob)
     mean, complement, sd, plogp, qlogq = _integrals(log_odds)
     if is_binary:
         mean, sd = np.hstack([complement, mean]), np.hstack([sd, sd])
         lower, upper, plogp = np.hstack([1 - upper, lower]), np.hstack([1 - lower, upper]), plogp + qlogq
-    return Uncertainty(mean, sd, lower, upper, _entropy(mean), -plogp.sum(1)), unfit
+    return Uncertainty(mean, sd, lower, upper, _entropy(mean), -plogp.sum(1)), ~fit.all(1)
 
 
 def _expected_error(cumulants: Array, ends: Array) -> Array:
@@ -152,40 +149,37 @@ def _expected_error(cumulants: Array, ends: Array) -> Array:
     """
     skewness, kurtosis = standardized(cumulants)
     of_quantile = ERROR_SCALE * np.maximum(skewness**2, np.abs(kurtosis)) ** 2
-    return of_quantile * np.sqrt(cumulants[1]) * (ends * (1 - ends)).max(-1)
+    return of_quantile * np.sqrt(cumulants[1]) * (ends * (1 - ends)).max(0)
 
 
-def _integrals(log_odds: NormalPolynomial) -> list[Array]:
-    """E p, E (1 − p), sd p, E p ln p and E (1 − p) ln (1 − p), each (row, label); to single precision."""
-    results = [np.empty(log_odds.mean.shape) for _ in range(5)]
+def _integrals(log_odds: NormalPolynomial) -> Array:
+    """E p, E (1 − p), sd p, E p ln p and E (1 − p) ln (1 − p), (5, row, label), to single precision."""
+    result = np.empty((5, *log_odds.mean.shape), dtype=np.float32)
     narrow = log_odds.sd <= NARROW
     for where, n_nodes in ((narrow, FEW_NODES), (~narrow, MANY_NODES)):
         if where.any():
             chosen = log_odds.map(lambda a, where=where: a[where].astype(np.float32))
-            for result, values in zip(results, _sums_over_nodes(chosen, n_nodes), strict=True):
-                result[where] = values
-    return results
+            result[:, where] = _sums_over_nodes(chosen, n_nodes)
+    return result
 
 
-def _sums_over_nodes(log_odds: NormalPolynomial, n_nodes: int) -> Iterator[Array]:
+def _sums_over_nodes(log_odds: NormalPolynomial, n_nodes: int) -> list[Array]:
     z, weight = (a.astype(np.float32) for a in nodes(n_nodes))
-    values = log_odds.quantile(z)
+    values = log_odds.quantile(z[:, None])
     odds_against = np.exp(-np.abs(values))  # of whichever of the label and the rest is more probable
     larger = 1 / (1 + odds_against)
     smaller = odds_against * larger
     likely = values > 0
     p, q = np.where(likely, larger, smaller), np.where(likely, smaller, larger)
-    mean = p @ weight
-    yield mean
-    yield q @ weight
-    yield np.sqrt((p - mean[:, None]) ** 2 @ weight)
-    for prob in (p, q):
-        yield (prob * np.log(np.maximum(prob, np.finfo(np.float32).tiny))) @ weight  # 0 ln 0 = 0
+    mean = weight @ p
+    plogp, qlogq = (weight @ (prob * np.log(np.maximum(prob, TINY))) for prob in (p, q))  # 0 ln 0 = 0
+    return [mean, weight @ q, np.sqrt(weight @ (p - mean) ** 2), plogp, qlogq]
 
 
 def _narrowest(log_odds: NormalPolynomial, prob: float) -> tuple[Array, Array]:
     """Bounds of the narrowest interval, (row, label): the best of a grid of lower ends, then between neighbours."""
-    low = np.full((*log_odds.mean.shape, 1), OUTERMOST)
+    log_odds = log_odds.map(lambda a: a[..., None])
+    low = np.full(log_odds.mean.shape, OUTERMOST)
     high = np.full_like(low, 1 - prob - OUTERMOST)
     for _ in range(HDI_ROUNDS):
         tail = low + (high - low) * np.linspace(0, 1, HDI_GRID)

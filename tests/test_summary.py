@@ -58,7 +58,7 @@ def test_new_labels_and_levels_find_their_places():
     assert wide.label_counts.tolist() == [0, 2, 0, 1]
     assert wide.statistics[0].counts.tolist() == [[0, 0], [2, 0], [0, 0], [0, 1]]
     table = read_table(pd.DataFrame({"c": ["a", "n"]}))
-    more = wide.met(table, read_labels(["a", "b"], 2), None, "error")
+    more = wide.with_levels_of(table).met(table, read_labels(["a", "b"], 2), None, "error")
     assert more.blocks[0].family.levels == ("a", "m", "n", "z")
     assert more.statistics[0].counts.tolist() == [[1, 0, 0, 0], [0, 2, 1, 0], [0, 0, 0, 0], [0, 0, 0, 1]]
 

@@ -30,11 +30,11 @@ def identity_checks(
     posterior: Posterior, encoded: Sequence[Encoded], codes: Array, rng: np.random.Generator
 ) -> Iterator[Check]:
     """Yield the checks of the two densities against each other, at a few θ drawn from the posterior."""
-    points = [_point(posterior, rng) for _ in range(N_POINTS)]
     models = {
         ON_STATISTICS: (statistics_model(posterior), None),
         ON_ROWS: (rows_model(posterior, encoded, codes, np.arange(len(codes))), posterior.log_evidence()),
     }
+    points = [_point(posterior, rng) for _ in range(N_POINTS)]
     for claim, (model, constant) in models.items():
         joint = _log_joint(model)
         densities = np.array([joint(point) for point in points])

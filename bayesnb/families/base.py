@@ -196,17 +196,19 @@ class Family(ABC):
 
         return blocked(block, x, observed)
 
-    def cumulant_scorer(self, posterior: Any, weights: Array | None = None) -> CumulantScorer:
-        """Return a function of blocks (x, observed): four cumulants of Σ w·log p(x given θ), each (row, 4, label).
+    def cumulant_scorer(self, posterior: Any, contrast: Array, weights: Array | None = None) -> CumulantScorer:
+        """Return a function of blocks (x, observed): four cumulants of sums over the features, (row, 4, column).
 
-        The r-th cumulant of a weighted term is w^r times its own; those of the independent features add.
+        Of Σ w·log p(x given θ), the r-th cumulants of the labels times ``contrast``, (4, label, column), are added. The
+        r-th cumulant of a weighted term is w^r times its own; those of the independent features add.
         """
         powers = np.ones((4, 1)) if weights is None else weights**ORDERS
 
         def cumulants(x: Any, observed: Array | None) -> Array:
             values = self.cumulants(posterior, x, observed)
             values = values if values.ndim == 4 else values[..., None]
-            return np.einsum("rnkf,rf->nrk", values, np.broadcast_to(powers, (4, values.shape[-1])))
+            by_label = np.einsum("rnkf,rf->rnk", values, np.broadcast_to(powers, (4, values.shape[-1])))
+            return (by_label @ contrast).swapaxes(0, 1)
 
         return cumulants
 

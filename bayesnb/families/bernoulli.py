@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -97,15 +98,18 @@ class Bernoulli(Family):
         one, zero = _cumulant_tables(posterior)
         return only(np.where(x, one[:, None], zero[:, None]), observed)
 
-    def cumulant_scorer(self, posterior: Any, weights: Array | None = None) -> CumulantScorer:
+    def cumulant_scorer(self, posterior: Any, contrast: Array, weights: Array | None = None) -> CumulantScorer:
         powers = 1.0 if weights is None else (weights**ORDERS)[:, None]
-        n_labels, n_features = posterior.a.shape
-        one, zero = ((table * powers).reshape(4 * n_labels, n_features).T for table in _cumulant_tables(posterior))
+        shape = contrast.shape[0], contrast.shape[2]
+        one, zero = (
+            np.einsum("rkf,rkc->frc", table * powers, contrast).reshape(-1, prod(shape))
+            for table in _cumulant_tables(posterior)
+        )
 
         def cumulants(x: Any, observed: Array | None) -> Array:
             ones = x.astype(float) if observed is None else (x & observed).astype(float)
             of_zeros = zero.sum(0) if observed is None else observed.astype(float) @ zero
-            return (ones @ (one - zero) + of_zeros).reshape(-1, 4, n_labels)
+            return (ones @ (one - zero) + of_zeros).reshape(-1, *shape)
 
         return cumulants
 
@@ -168,13 +172,6 @@ class Bernoulli(Family):
             return matmul_log(ones, log_one) + matmul_log(zeros, log_zero)
 
         return blocked(block, x, observed)
-
-
-def _cumulants(posterior: Any) -> tuple[Array, Array]:
-    """The first four cumulants of ln θ and of ln(1 − θ): each (4, label, feature)."""
-    orders = np.arange(4)[:, None, None]
-    total = polygamma(orders, posterior.a + posterior.b)
-    return polygamma(orders, posterior.a) - total, polygamma(orders, posterior.b) - total
 
 
 def _of_ones_and_all(log_one: Array, log_zero: Array) -> Array:

@@ -105,13 +105,12 @@ class Categorical(Family):
     def cumulants(self, posterior: Any, x: Any, observed: Array | None = None) -> Array:
         return np.stack([_look_up(of_order, x, observed) for of_order in _cumulant_table(posterior)])
 
-    def cumulant_scorer(self, posterior: Any, weights: Array | None = None) -> CumulantScorer:
+    def cumulant_scorer(self, posterior: Any, contrast: Array, weights: Array | None = None) -> CumulantScorer:
         table = _cumulant_table(posterior) * (1.0 if weights is None else (weights**ORDERS)[..., None])
-        n_labels, n_levels = posterior.concentration.shape
-        by_level = np.ascontiguousarray(table.reshape(4 * n_labels, n_levels).T)
+        by_level = np.ascontiguousarray(np.einsum("rkl,rkc->lrc", table, contrast))
 
         def cumulants(x: Any, observed: Array | None) -> Array:
-            values = np.take(by_level, x, axis=0).reshape(-1, 4, n_labels)
+            values = np.take(by_level, x, axis=0)
             return values if observed is None else values * observed[:, None, None]
 
         return cumulants

@@ -178,7 +178,7 @@ class Gaussian(Family):
         z = (x - p.location) ** 2 / (2 * p.scale)
         return only(np.stack([polynomial.polyval(z, c, tensor=False) for c in _cumulant_polynomials(p)]), observed)
 
-    def cumulant_scorer(self, posterior: Any, weights: Array | None = None) -> CumulantScorer:
+    def cumulant_scorer(self, posterior: Any, contrast: Array, weights: Array | None = None) -> CumulantScorer:
         scale = 1 / np.sqrt(2 * posterior.scale)
         tables: Array = np.array(_cumulant_polynomials(posterior))  # (4, power, label, feature)
         if weights is not None:
@@ -186,14 +186,15 @@ class Gaussian(Family):
         free, rest = tables[:, 0], tables[:, 1:]
 
         def cumulants(x: Any, observed: Array | None) -> Array:
-            result = np.empty((len(x), 4, len(scale)))
+            result = np.zeros((len(x), 4, contrast.shape[2]))
             for label in range(len(scale)):
                 z = ((x - posterior.location[label]) * scale[label]) ** 2
                 z = z if observed is None else z * observed
                 of_free = free[:, label].sum(1) if observed is None else observed @ free[:, label].T
                 squares = z * z
                 powers = (z, squares, squares * z, squares * squares)
-                result[..., label] = of_free + sum(power @ rest[:, p, label].T for p, power in enumerate(powers))
+                of_label = of_free + sum(power @ rest[:, p, label].T for p, power in enumerate(powers))
+                result += of_label[..., None] * contrast[:, label]
             return result
 
         return cumulants

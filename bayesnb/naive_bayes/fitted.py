@@ -71,7 +71,8 @@ class Fitted:
         return table, encoded, codes, np.ones(table.n_rows) if weight is None else weight
 
     def _check_training_rows(self, table: Table, labels: Column, weight: Array | None) -> None:
-        gap = difference(self.statistics_, self.statistics_.emptied().met(table, labels, weight, self.unseen))
+        emptied = self.statistics_.emptied().with_levels_of(table)
+        gap = difference(self.statistics_, emptied.met(table, labels, weight, self.unseen))
         if gap is not None:
             raise ValueError(
                 f"X, y and sample_weight are not the rows that the model was fitted to: {gap}. Only a training row can "

@@ -74,7 +74,7 @@ class Judgement(Fitted):
         >>> model = NaiveBayes(Categorical()).fit(table, ["A"] * 20 + ["B"] * 10 + ["A"] * 10 + ["B"] * 20)
         >>> sure = model.predict_uncertainty([["r"]]).sel(label="A", row=0)
         >>> [round(float(sure[name]), 2) for name in ("lower", "prob", "upper")]
-        [0.49, 0.66, 0.81]
+        [0.49, 0.66, 0.8]
         """
         _check_prob(prob)
         if kind not in get_args(Kind):

@@ -103,7 +103,7 @@ class Learning(Fitted):
         """
         check_is_fitted(self, "statistics_")
         emptied = self.statistics_.emptied()
-        forgotten, _ = self._met(lambda _table, _labels: emptied, X, y, sample_weight)
+        forgotten, _ = self._met(lambda table, _labels: emptied.with_levels_of(table), X, y, sample_weight)
         self._set(remainder(self.statistics_, forgotten), rows=None)
         return self
 
@@ -144,7 +144,9 @@ class Learning(Fitted):
     def _start(self, table: Table, labels: Column, classes: Any, start: Summary | None) -> Summary:
         """The summary that further rows are added to, with room for their labels."""
         declared = [*(classes if classes is not None else ()), *(labels.levels or ())]
-        if start is None:
+        if start is not None:
+            start = start.with_levels_of(table)
+        else:
             if not declared:
                 declared = np.unique(labels.values).tolist() if labels.kind != "mixed" else list(labels.values)
             start = Summary.empty(table, self.families, in_order(set(declared)), self.missing)
