@@ -20,7 +20,7 @@ from bayesnb.posterior import Posterior
 from bayesnb.priors import Parameters, log_dirichlet
 
 DEFAULT_DRAWS = 10_000  # for all rows
-DRAWS_FOR_FEW = 100_000  # for the rows that cumulants leave: their bounds may lie where draws are rare
+DRAWS_FOR_FEW = 400_000  # for the rows that cumulants leave: their bounds may lie where draws are rare
 TABLE_CELLS = 1 << 25  # natural parameters held at once, as float32 128 MB
 SCORE_CELLS = 1 << 25  # scores held at once where the draws come in more than one table
 BLOCK_ROWS = 32  # rows that meet the draws together where they come in one table

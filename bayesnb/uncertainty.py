@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
-from scipy.special import expit, ndtri, softmax
+from scipy.special import expit, ndtri
 
 from bayesnb.blocks import Encoded
 from bayesnb.families.base import Array
@@ -23,7 +24,7 @@ Method = Literal["cumulants", "draws"]
 
 NARROW = 2.0  # standard deviation of log odds up to which few nodes integrate the logistic to 1e-5
 FEW_NODES, MANY_NODES = 11, 81
-TINY = np.finfo(np.float32).tiny
+LARGEST_LOG_ODDS = 80.0  # in single precision the probability is 0 or 1 soon after
 LARGEST_ERROR = 0.01  # of a bound, as expected by ``_expected_error``
 ERROR_SCALE = 0.02
 HDI_GRID = 33  # lower ends that are tried at once, between ever closer neighbours
@@ -83,7 +84,7 @@ def predict_uncertainty(
             few = [arrays.take(by_drawing) for arrays in encoded]
             result.put(by_drawing, by_draws(posterior, few, int(by_drawing.sum()), draws, prob, kind))
     log_joint = posterior.log_joint(encoded, len(row))
-    by_label = {"prob": softmax(log_joint, axis=1)} | {name: getattr(result, name) for name in BY_LABEL}
+    by_label = {"prob": _normalized(log_joint)} | {name: getattr(result, name) for name in BY_LABEL}
     by_row = {name: getattr(result, name) for name in ("entropy_total", "entropy_aleatoric")}
     by_row["entropy_epistemic"] = result.entropy_total - result.entropy_aleatoric
     return xr.Dataset(
@@ -92,6 +93,13 @@ def predict_uncertainty(
         {"row": row, "label": coordinate(posterior.classes)},
         {"interval": kind, "prob": prob} | _method_attrs(method, by_drawing, draws.n_draws),
     )
+
+
+def _normalized(log_joint: Array) -> Array:
+    """Probabilities from their logarithms up to a constant, (row, label): whole columns, as there are few."""
+    by_label = np.exp(log_joint.T - functools.reduce(np.maximum, log_joint.T))
+    by_label /= functools.reduce(np.add, by_label)
+    return by_label.T
 
 
 def _method_attrs(method: Method, by_drawing: Array, n_draws: int) -> dict[str, Any]:
@@ -154,26 +162,23 @@ def _expected_error(cumulants: Array, ends: Array) -> Array:
 
 def _integrals(log_odds: NormalPolynomial) -> Array:
     """E p, E (1 − p), sd p, E p ln p and E (1 − p) ln (1 − p), (5, row, label), to single precision."""
-    result = np.empty((5, *log_odds.mean.shape), dtype=np.float32)
-    narrow = log_odds.sd <= NARROW
-    for where, n_nodes in ((narrow, FEW_NODES), (~narrow, MANY_NODES)):
-        if where.any():
-            chosen = log_odds.map(lambda a, where=where: a[where].astype(np.float32))
-            result[:, where] = _sums_over_nodes(chosen, n_nodes)
-    return result
+    flat = log_odds.map(lambda a: a.ravel().astype(np.float32))
+    result = np.empty((5, flat.sd.size), dtype=np.float32)
+    narrow = flat.sd <= NARROW
+    for mask, n_nodes in ((narrow, FEW_NODES), (~narrow, MANY_NODES)):
+        where = np.flatnonzero(mask)
+        if where.size:
+            result[:, where] = _sums_over_nodes(flat.map(lambda a, where=where: a[where]), n_nodes)
+    return result.reshape(5, *log_odds.sd.shape)
 
 
 def _sums_over_nodes(log_odds: NormalPolynomial, n_nodes: int) -> list[Array]:
     z, weight = (a.astype(np.float32) for a in nodes(n_nodes))
-    values = log_odds.quantile(z[:, None])
-    odds_against = np.exp(-np.abs(values))  # of whichever of the label and the rest is more probable
-    larger = 1 / (1 + odds_against)
-    smaller = odds_against * larger
-    likely = values > 0
-    p, q = np.where(likely, larger, smaller), np.where(likely, smaller, larger)
+    odds = np.exp(np.clip(log_odds.quantile(z[:, None]), -LARGEST_LOG_ODDS, LARGEST_LOG_ODDS))
+    total = 1 + odds
+    p, q = odds / total, 1 / total
     mean = weight @ p
-    plogp, qlogq = (weight @ (prob * np.log(np.maximum(prob, TINY))) for prob in (p, q))  # 0 ln 0 = 0
-    return [mean, weight @ q, np.sqrt(weight @ (p - mean) ** 2), plogp, qlogq]
+    return [mean, weight @ q, np.sqrt(weight @ (p - mean) ** 2), weight @ (p * np.log(p)), weight @ (q * np.log(q))]
 
 
 def _narrowest(log_odds: NormalPolynomial, prob: float) -> tuple[Array, Array]:
@@ -191,7 +196,7 @@ def _narrowest(log_odds: NormalPolynomial, prob: float) -> tuple[Array, Array]:
 
 def _entropy(prob: Array) -> Array:
     """−Σ p ln p, (row,)."""
-    return -(prob * np.log(np.where(prob > 0, prob, 1.0))).sum(1)
+    return -(prob * np.log(np.where(prob > 0, prob, 1.0))) @ np.ones(prob.shape[1])
 
 
 def by_draws(
