@@ -46,7 +46,7 @@ class Judgement(Fitted):
         posterior : DataTree, optional
             Draws from ``draw`` or ``sample`` to take, all of them; so ``method="draws"``.
         draws : int, optional
-            How many exact draws to take where draws are needed; by default 10,000, and 100,000 for the few rows.
+            How many exact draws to take where draws are needed; by default 10,000, and 400,000 for the few rows.
         random_seed : int, Generator or None
 
         Returns
