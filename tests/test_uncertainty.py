@@ -104,7 +104,7 @@ def test_rows_done_by_draws_are_those_of_the_draws_method():
     model = fitted(ROWS, LABELS)
     closed = model.predict_uncertainty(ROWS, random_seed=7, draws=500)
     drawn = model.predict_uncertainty(ROWS, random_seed=7, draws=500, method="draws")
-    same = (closed["mean"] == drawn["mean"]).all("label")
+    same = (abs(closed["mean"] / drawn["mean"] - 1) < 1e-5).all("label")  # single precision, summed in some order
     assert int(same.sum()) == closed.attrs["rows_by_draws"]
 
 
