@@ -152,8 +152,8 @@ def _of_log_odds(cumulants: Array, prob: float, kind: Kind, *, is_binary: bool) 
 def _expected_error(cumulants: Array, ends: Array) -> Array:
     """Roughly the largest error of the bounds of a label, on the probability scale: (row, label).
 
-    Found by experiment: of a standardised quantile it is below 0.02 · max(skewness², kurtosis)²; times standard
-    deviation and slope of the logistic it is the bound's.
+    Found by experiment on sixty random models, of the kind that the accuracy study draws: of a standardised quantile it
+    is below 0.02 · max(skewness², kurtosis)²; times standard deviation and slope of the logistic it is the bound's.
     """
     skewness, kurtosis = standardized(cumulants)
     of_quantile = ERROR_SCALE * np.maximum(skewness**2, np.abs(kurtosis)) ** 2
