@@ -24,7 +24,7 @@ from tables import NAMES, load
 from bayesnb import NaiveBayes
 
 MAX_ROWS = 10_000  # of larger tables a sample is taken
-SMALL, MANY_SPLITS, FEW_SPLITS = 2000, 30, 5  # rows of a small table; splits of small and of other tables
+MIN_SPLITS, MAX_SPLITS, SPLIT_ROWS = 5, 30, 15_000  # so many splits, and between them as many as make up 15,000 rows
 MIN_LABEL = 8  # rows; a rarer label leaves the five folds of isotonic calibration without it
 
 
@@ -83,7 +83,7 @@ def measure(name):
         "a weight each": NaiveBayes(unseen="ignore", feature_weights="loo"),
         **competitors(X),
     }
-    repeats = MANY_SPLITS if len(y) < SMALL else FEW_SPLITS
+    repeats = int(np.clip(SPLIT_ROWS // len(y), MIN_SPLITS, MAX_SPLITS))
     results = {method: [] for method in methods}
     for train, test in StratifiedShuffleSplit(repeats, train_size=0.8, random_state=0).split(X, y):
         for method, model in methods.items():
