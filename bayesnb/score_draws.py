@@ -142,5 +142,5 @@ def _multiply(design: tuple[Array, list[Any]], table: tuple[Array, list[Array]],
     """Fill in the scores, (label, row, draw)."""
     np.matmul(design[0], table[0], out=scores)
     for of_part, natural in zip(design[1], table[1], strict=True):
-        for of_label, total in zip(natural, scores, strict=True):
-            total += of_part @ of_label
+        for label, of_label in enumerate(natural):
+            scores[label] += of_part @ of_label

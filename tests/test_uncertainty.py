@@ -217,8 +217,8 @@ def test_intervals_cover_the_true_probability_at_their_rate(n_labels):
         for prob in (0.5, 0.8, 0.94):
             drawn = by_draws(posterior, encoded, 1, draws, prob, "eti")
             closed, unfit = by_cumulants(posterior, encoded, 1, prob, "eti")
-            for found in (drawn if unfit else closed, drawn):
-                covered.append(found.lower[0, 0] <= truth <= found.upper[0, 0])
+            both = (drawn if unfit else closed, drawn)
+            covered.extend(found.lower[0, 0] <= truth <= found.upper[0, 0] for found in both)
     prob = np.array([0.5, 0.8, 0.94])[:, None]
     error = np.reshape(covered, (n_tables, 3, 2)).mean(0) - prob
     assert (np.abs(error) < 3 * np.sqrt(prob * (1 - prob) / n_tables)).all()
