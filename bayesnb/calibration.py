@@ -77,8 +77,8 @@ def warn_if_overconfident(result: xr.Dataset) -> None:
     if result["p_value"] < CHANCE:
         warnings.warn(
             "The predictions are overconfident: their log probabilities fit the labels best when multiplied by "
-            f"{result['exponent']:.2g} ± {result['exponent_se']:.1g}; labels that came from the model would look so with "
-            f"a probability of at most {result['p_value']:.1g}. Features that depend on each other count the same "
+            f"{result['exponent']:.2g} ± {result['exponent_se']:.1g}; labels that came from the model would look so "
+            f"with a probability of at most {result['p_value']:.1g}. Features that depend on each other count the same "
             'evidence several times: feature_weights="loo" learns how much of it to count.',
             OverconfidenceWarning,
             stacklevel=3,

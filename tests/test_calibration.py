@@ -102,7 +102,7 @@ def test_held_out_labels_without_features_are_beta_binomial():
     """Of rows that all have one prediction, the log score is as bad as the rarer label is frequent."""
     labels = np.repeat([0, 1], [17, 3])
     model = NaiveBayes(Categorical(levels=["a"])).fit([["a"]] * 20, labels)
-    for n_rare in (4, 8, 15):
+    for n_rare in (4, 8, 12):
         exact = stats.betabinom.sf(n_rare - 1, 30, 4, 18)
         found = model.calibration([["a"]] * 30, np.repeat([1, 0], [n_rare, 30 - n_rare]), random_seed=4).p_value
         assert abs(found - exact) < 4 * np.sqrt(exact * (1 - exact) / 1000) + 1 / 1001  # labels are one of the draws
