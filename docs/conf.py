@@ -19,6 +19,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
+    "sphinx-mathjax-offline",  # formulas are typeset by what the site itself serves
     "sphinx_design",
     "sphinxcontrib.bibtex",
 ]
