@@ -141,7 +141,12 @@ def _read_frame(frame: nw.DataFrame[Any]) -> Table:
     native = nw.to_native(frame)
     has_index = isinstance(native, pd.DataFrame) and not native.index.equals(pd.RangeIndex(len(native)))
     index = native.index if has_index else None
-    return Table(names, len(frame), lambda j: column_of_series(frame[:, j], names[j]), is_named=True, index=index)
+
+    def read(position: int) -> Column:
+        name = names[position]
+        return column_of_series(frame.get_column(name), name)  # frame[:, position] would list all the names each time
+
+    return Table(names, len(frame), read, is_named=True, index=index)
 
 
 def array_names(n_columns: int) -> tuple[str, ...]:

@@ -49,6 +49,8 @@ class Bernoulli(Family):
         None takes the model's ``concentration``. A number is the λ of both values; "laplace", "jeffreys" and "perks"
         are 1, ½ and ½; a pair is (λ of one, λ of zero), a mapping ``{1: λ, 0: λ}``.
         A function that declares PyMC variables is a prior without a closed form: see ``bayesnb.priors.Sampled``.
+    missing : {"ignore", "error"}, optional
+        What a missing cell is, if not what the model's ``missing`` says.
 
     Examples
     --------
@@ -57,9 +59,14 @@ class Bernoulli(Family):
     """
 
     prior: Any = None
+    missing: Any = None
     parameters: ClassVar[tuple[str, ...]] = ("prob",)
     name: ClassVar[str] = "Bernoulli"
+    support: ClassVar[str] = "0 and 1, or False and True"
     prior_type: ClassVar[type[Prior]] = Beta
+
+    def takes(self, x: Array) -> Array:
+        return (x == 0) | (x == 1)
 
     def resolve_prior(self, concentration: object, statistics: Any, values: Sequence[Any]) -> Beta:
         if isinstance(self.prior, Beta):
