@@ -117,8 +117,10 @@ def collect(frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
     return frame.collect(engine="streaming") if frame.implementation.is_polars() else frame.collect()
 
 
-def read_rows(X: Any, y: Any, sample_weight: Any) -> LazyRows:
+def read_rows(X: Any, y: Any, sample_weight: Any, na_values: Sequence[str] = ()) -> LazyRows:
     """Return the rows of a lazy frame or a file, with the columns of labels and weights by their names.
+
+    Features that hold one of the texts ``na_values`` are missing there.
 
     Raises
     ------
@@ -135,11 +137,21 @@ def read_rows(X: Any, y: Any, sample_weight: Any) -> LazyRows:
     if sample_weight is not None:
         _check_weights(frame, sample_weight)
         frame = frame.filter(nw.col(sample_weight) > 0)
-    rows = LazyRows(frame, y, sample_weight, _empty_table(frame.drop(*chosen)))
+    features = _empty_table(frame.drop(*chosen)).without(na_values)
+    frame = _without(frame, features, na_values) if na_values else frame
+    rows = LazyRows(frame, y, sample_weight, features)
     if rows.labels.missing is not None:
         count = rows.by_label.count[rows.labels.missing].sum()
         raise ValueError(f"The label is missing in {count:g} rows: leave out the rows without a label.")
     return rows
+
+
+def _without(frame: nw.LazyFrame[Any], features: Table, texts: Sequence[str]) -> nw.LazyFrame[Any]:
+    """The rows, null where a feature holds one of the texts."""
+    names = (str(name) for position, name in enumerate(features.names) if features.read(position).kind == "text")
+    return frame.with_columns(
+        *(nw.when(~nw.col(name).cast(nw.String).is_in(texts)).then(nw.col(name)).alias(name) for name in names)
+    )
 
 
 def _empty_table(features: nw.LazyFrame[Any]) -> Table:
