@@ -83,3 +83,16 @@ def test_a_pipeline_from_words_to_probabilities():
     texts = ["free prize call now", "call me at lunch", "prize prize free", "lunch at noon"]
     pipeline = make_pipeline(CountVectorizer(), NaiveBayes(Multinomial())).fit(texts, ["spam", "ham", "spam", "ham"])
     assert pipeline.predict(["free prize", "lunch with me"]).tolist() == ["spam", "ham"]
+
+
+@pytest.mark.parametrize("weight", [None, [1.0, 2.5, 0.75] * 20], ids=["plain", "weighted"])
+@pytest.mark.parametrize("prior", ["laplace", "jeffreys"])
+@pytest.mark.usefixtures("no_dense_rows")
+def test_sparse_rows_left_out_are_as_dense_ones(weight, prior):
+    x, y = documents(60, 40, 8, ones=True)
+    x = sparse.hstack([x, np.ones((60, 1))], format="csr")  # no label has ever met a zero of the last term
+    model = NaiveBayes(Bernoulli(prior), feature_weights={"x3": 0.7})
+    dense = np.zeros(x.shape)
+    dense[x.nonzero()] = 1
+    thin, thick = (model.fit(rows, y, weight).loo(rows, y, weight).elpd_i for rows in (x, dense))
+    np.testing.assert_allclose(thin, thick, rtol=1e-12)
