@@ -113,6 +113,8 @@ class Gaussian(Family):
         None is unit information about the pooled column: location the pooled mean, pseudo_count 1, shape 1, scale the
         pooled variance. It moves and scales with the column, so that the unit of measurement does not matter.
         A function that declares PyMC variables is a prior without a closed form: see ``bayesnb.priors.Sampled``.
+    missing : {"ignore", "error"}, optional
+        What a missing cell is, if not what the model's ``missing`` says.
 
     Examples
     --------
@@ -121,6 +123,7 @@ class Gaussian(Family):
     """
 
     prior: Any = None
+    missing: Any = None
     parameters: ClassVar[tuple[str, ...]] = ("mean", "sd")
     name: ClassVar[str] = "Gaussian"
     prior_type: ClassVar[type[Prior]] = NormalInverseGamma

@@ -14,6 +14,7 @@ from bayesnb.families.base import (
     Array,
     Family,
     Statistics,
+    is_count,
     log_positive,
     log_ratio,
     log_rising,
@@ -50,6 +51,8 @@ class Multinomial(Family):
         None takes the model's ``concentration``. Otherwise one λ for all terms, "laplace" (1), "jeffreys" (½) or
         "perks" (1/V), one λ a term, or a mapping from each column name to its λ.
         A function that declares PyMC variables is a prior without a closed form: see ``bayesnb.priors.Sampled``.
+    missing : {"ignore", "error"}, optional
+        What a row with a missing count is, if not what the model's ``missing`` says. Left out, it says nothing.
 
     Examples
     --------
@@ -58,10 +61,15 @@ class Multinomial(Family):
     """
 
     prior: Any = None
+    missing: Any = None
     whole_row: ClassVar[bool] = True
     parameters: ClassVar[tuple[str, ...]] = ("prob",)
     name: ClassVar[str] = "Multinomial"
+    support: ClassVar[str] = "counts, whole numbers from 0"
     prior_type: ClassVar[type[Prior]] = Dirichlet
+
+    def takes(self, x: Array) -> Array:
+        return is_count(x)
 
     def resolve_prior(self, concentration: object, statistics: Any, values: Sequence[Any]) -> Dirichlet:
         spec = concentration if self.prior is None else self.prior
