@@ -25,7 +25,7 @@ from bayesnb.families import Categorical, Gaussian, Multinomial, Poisson
 from bayesnb.families.base import Array, Statistics
 from bayesnb.families.gaussian import GaussianStatistics
 from bayesnb.families.multinomial import MultinomialStatistics
-from bayesnb.frame import Column, Table, check_names, column_of_series
+from bayesnb.frame import LEAVE_OUT, Column, Table, check_names, column_of_series
 from bayesnb.summary import Summary, label_codes
 
 DIGITS_KEPT = 1e4  # a shift further than √1e4 standard deviations from the mean would cost over four of sixteen digits
@@ -138,7 +138,7 @@ def read_rows(X: Any, y: Any, sample_weight: Any) -> LazyRows:
     rows = LazyRows(frame, y, sample_weight, _empty_table(frame.drop(*chosen)))
     if rows.labels.missing is not None:
         count = rows.by_label.count[rows.labels.missing].sum()
-        raise ValueError(f"The label is missing in {count:g} rows: leave out the rows without a label.")
+        raise ValueError(f"The label is missing in {count:g} rows: {LEAVE_OUT}.")
     return rows
 
 

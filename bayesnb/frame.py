@@ -266,6 +266,12 @@ def check_names(names: Sequence[str], columns: Sequence[str]) -> None:
             raise ValueError(f"X has no column {name!r}; it has {', '.join(map(repr, columns))}.")
 
 
+LEAVE_OUT = (
+    "leave out the rows without a label, or sum over it in fit on a table in memory, "
+    'with NaiveBayes(unlabelled="marginalize")'
+)
+
+
 def read_labels(y: Any, n_rows: int, *, may_lack: bool = False) -> Column:
     """Return the column of labels.
 
@@ -282,7 +288,7 @@ def read_labels(y: Any, n_rows: int, *, may_lack: bool = False) -> Column:
     if column.missing is not None and not may_lack:
         raise ValueError(
             f"The label of row {int(np.argmax(column.missing))} is missing ({int(column.missing.sum())} in all): "
-            "leave out the rows without a label."
+            f"{LEAVE_OUT}."
         )
     return column
 

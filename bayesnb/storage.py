@@ -89,7 +89,7 @@ def model_tree(summary: Summary, about: Mapping[str, Any]) -> xr.DataTree:
     ]
     described = {
         "about": dict(about),
-        **{name: getattr(summary, name) for name in ("classes", "names", "is_named")},
+        **{name: getattr(summary, name) for name in ("classes", "names", "is_named", "expected_rows")},
         "blocks": blocks,
     }
     nodes = {"/": xr.Dataset({TEXT: to_json(described), "label_counts": ("label", summary.label_counts)})}
@@ -117,6 +117,7 @@ def model_of(tree: xr.DataTree) -> tuple[Summary, dict[str, Any]]:
         tuple(statistics),
         described["names"],
         described["is_named"],
+        described["expected_rows"],
     )
     return summary, described["about"]
 

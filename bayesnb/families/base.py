@@ -56,6 +56,10 @@ class Statistics:
         """Return the statistics of several features together, side by side on the last axis."""
         return type(self)(*(np.concatenate([getattr(s, f.name) for s in (self, *others)], -1) for f in fields(self)))
 
+    def above(self, *others: Self) -> Self:
+        """Return the statistics of several labels together, one below the other on the first axis."""
+        return type(self)(*(np.concatenate([getattr(s, f.name) for s in (self, *others)]) for f in fields(self)))
+
     def agrees_with(self, other: Self) -> bool:
         """Whether two statistics are the same but for rounding, as those of the same rows in another order are."""
         return all(

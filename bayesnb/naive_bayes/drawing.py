@@ -109,7 +109,7 @@ class Drawing(Fitted):
         """
         from bayesnb.sampling import sample
 
-        check_is_fitted(self, "statistics_")
+        self._check_labelled("sample()")
         return sample(
             self._posterior,
             draws=draws,
@@ -151,6 +151,7 @@ class Drawing(Fitted):
         if (X is None or y is None) == (likelihood == "rows"):
             raise ValueError('X and y go with likelihood="rows", which needs both; the statistics are those of fit.')
         if likelihood == "statistics":
+            self._check_labelled('likelihood="statistics"')
             return statistics_model(self._posterior)
         table, encoded = self._encoded(X)
         labels = read_labels(y, table.n_rows, may_lack=True)
