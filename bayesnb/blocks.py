@@ -16,7 +16,7 @@ from bayesnb.frame import Column, Table, object_array, plain
 from bayesnb.priors import Prior
 
 LOOKUP_SPAN = 1 << 16  # integers spread no wider than this are coded by a table, others by hashing
-LARGEST = 1e150  # the squares of larger numbers overflow
+LARGEST = np.float64(1e150)  # the squares of larger numbers overflow; a Python float would become a float32 with x
 
 Unseen = Literal["error", "ignore"]
 Missing = Literal["ignore", "level", "error"]

@@ -26,6 +26,7 @@ from bayesnb.families.base import Array, Statistics
 from bayesnb.families.gaussian import GaussianStatistics
 from bayesnb.families.multinomial import MultinomialStatistics
 from bayesnb.frame import LEAVE_OUT, Column, Table, check_names, column_of_series
+from bayesnb.schema import schema_of_frame
 from bayesnb.summary import Summary, label_codes
 
 DIGITS_KEPT = 1e4  # a shift further than √1e4 standard deviations from the mean would cost over four of sixteen digits
@@ -155,7 +156,7 @@ def _empty_table(features: nw.LazyFrame[Any]) -> Table:
             return Column(np.zeros(0, dtype=object), levels=dtype.categories, kind="text")
         return column_of_series(head[name], name)
 
-    return Table(tuple(schema), 0, read, is_named=True)
+    return Table(tuple(schema), 0, read, is_named=True, schema=schema_of_frame(head))
 
 
 def _check_weights(frame: nw.LazyFrame[Any], name: str) -> None:

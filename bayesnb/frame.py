@@ -16,6 +16,7 @@ import pandas as pd
 from scipy import sparse
 
 from bayesnb.families.base import Array
+from bayesnb.schema import NO_SCHEMA, Schema, schema_of_array, schema_of_frame
 
 Kind = Literal["boolean", "number", "text", "mixed"]
 
@@ -50,6 +51,7 @@ class Table:
     index: Any = None
     array: Any = None  # the whole input where it is a numeric array or a sparse matrix
     rows: Array | None = None  # where the rows were in the user's table, if some were taken
+    schema: Schema = NO_SCHEMA
 
     @cached_property
     def place(self) -> dict[Hashable, int]:
@@ -108,7 +110,11 @@ def _read_sparse(X: Any) -> Table:
         array = array.copy()  # its arrays may be the user's own
         array.sum_duplicates()
     return Table(
-        array_names(array.shape[1]), array.shape[0], lambda j: Column(array[:, [j]].toarray().ravel()), array=array
+        array_names(array.shape[1]),
+        array.shape[0],
+        lambda j: Column(array[:, [j]].toarray().ravel()),
+        array=array,
+        schema=schema_of_array(array),
     )
 
 
@@ -126,7 +132,7 @@ def _read_array(X: Any) -> Table:
         return column if mask is None else replace(column, missing=_either(column.missing, mask[:, position]))
 
     is_numeric = array.dtype.kind in "biuf" and mask is None
-    return Table(names, len(array), read, array=array if is_numeric else None)
+    return Table(names, len(array), read, array=array if is_numeric else None, schema=schema_of_array(array))
 
 
 def _wrong_shape(shape: tuple[int, ...]) -> ValueError:
@@ -141,7 +147,14 @@ def _read_frame(frame: nw.DataFrame[Any]) -> Table:
     native = nw.to_native(frame)
     has_index = isinstance(native, pd.DataFrame) and not native.index.equals(pd.RangeIndex(len(native)))
     index = native.index if has_index else None
-    return Table(names, len(frame), lambda j: column_of_series(frame[:, j], names[j]), is_named=True, index=index)
+    return Table(
+        names,
+        len(frame),
+        lambda j: column_of_series(frame[:, j], names[j]),
+        is_named=True,
+        index=index,
+        schema=schema_of_frame(frame),
+    )
 
 
 def array_names(n_columns: int) -> tuple[str, ...]:

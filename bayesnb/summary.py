@@ -23,6 +23,7 @@ from bayesnb.blocks import (
 )
 from bayesnb.families.base import Array, Statistics
 from bayesnb.frame import Column, Table, plain
+from bayesnb.schema import Schema
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,7 @@ class Summary:
     statistics: tuple[Statistics, ...]
     names: tuple[Hashable, ...]
     is_named: bool
+    schema: Schema
     expected_rows: float = 0.0
 
     @classmethod
@@ -47,7 +49,8 @@ class Summary:
         blocks, classes = plan(table, families, missing), tuple(classes)
         no_labels = np.zeros(0, dtype=np.uint8)
         statistics = (_statistics(block, no_rows(block), no_labels, len(classes), None) for block in blocks)
-        return cls(classes, np.zeros(len(classes)), blocks, tuple(statistics), table.names, table.is_named)
+        counts = np.zeros(len(classes))
+        return cls(classes, counts, blocks, tuple(statistics), table.names, table.is_named, table.schema)
 
     def emptied(self) -> Self:
         """Return the summary of no rows, with the same labels, blocks and levels."""
