@@ -19,6 +19,7 @@ from bayesnb.blocks import Block
 from bayesnb.families import Family, Statistics
 from bayesnb.frame import object_array, plain
 from bayesnb.priors import Prior
+from bayesnb.schema import Schema
 from bayesnb.summary import Summary
 
 ENGINE: Final = "h5netcdf"
@@ -89,7 +90,7 @@ def model_tree(summary: Summary, about: Mapping[str, Any]) -> xr.DataTree:
     ]
     described = {
         "about": dict(about),
-        **{name: getattr(summary, name) for name in ("classes", "names", "is_named")},
+        **{name: getattr(summary, name) for name in ("classes", "names", "is_named", "schema", "expected_rows")},
         "blocks": blocks,
     }
     nodes = {"/": xr.Dataset({TEXT: to_json(described), "label_counts": ("label", summary.label_counts)})}
@@ -117,6 +118,8 @@ def model_of(tree: xr.DataTree) -> tuple[Summary, dict[str, Any]]:
         tuple(statistics),
         described["names"],
         described["is_named"],
+        Schema(*described["schema"]),
+        described["expected_rows"],
     )
     return summary, described["about"]
 

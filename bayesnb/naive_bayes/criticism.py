@@ -49,7 +49,7 @@ class Criticism(Fitted):
         >>> round(model.log_evidence() - float(by_feature.label_log_evidence), 4)
         -1.7918
         """
-        check_is_fitted(self, "statistics_")
+        self._check_labelled("The evidence")
         if by not in (None, "feature"):
             raise ValueError(f'by must be "feature" or None, not {by!r}.')
         return self._posterior.log_evidence() if by is None else evidence_by_feature(self._posterior)
@@ -83,8 +83,8 @@ class Criticism(Fitted):
         >>> round(jeffreys.log_bayes_factor(laplace), 4)  # of A's two r: ½·¾ against ½·⅔
         0.1178
         """
-        check_is_fitted(self, "statistics_")
-        check_is_fitted(other, "statistics_")
+        self._check_labelled("The evidence")
+        other._check_labelled("The evidence")  # noqa: SLF001 - a model of the same kind
         theirs = other._posterior  # noqa: SLF001 - a model of the same kind
         check_comparable(self._posterior, theirs, (self.statistics_, other.statistics_))
         return self._posterior.log_evidence() - theirs.log_evidence()
