@@ -123,8 +123,9 @@ def _read_sparse(X: Any) -> Table:
     if not array.has_canonical_format:
         array = array.copy()  # its arrays may be the user's own
         array.sum_duplicates()
+    names = array_names(array.shape[1])
     return Table(
-        array_names(array.shape[1]), array.shape[0], lambda j: Column(array[:, [j]].toarray().ravel()), array=array
+        names, array.shape[0], lambda j: column_of_array(array[:, [j]].toarray().ravel(), names[j]), array=array
     )
 
 
