@@ -25,7 +25,8 @@ from bayesnb.families import Categorical, Gaussian, Multinomial, Poisson
 from bayesnb.families.base import Array, Statistics
 from bayesnb.families.gaussian import GaussianStatistics
 from bayesnb.families.multinomial import MultinomialStatistics
-from bayesnb.frame import Column, Table, check_names, column_of_series
+from bayesnb.frame import LEAVE_OUT, Column, Table, check_names, column_of_series
+from bayesnb.schema import schema_of_frame
 from bayesnb.summary import Summary, label_codes
 
 DIGITS_KEPT = 1e4  # a shift further than √1e4 standard deviations from the mean would cost over four of sixteen digits
@@ -142,7 +143,7 @@ def read_rows(X: Any, y: Any, sample_weight: Any, na_values: Sequence[str] = ())
     rows = LazyRows(frame, y, sample_weight, features)
     if rows.labels.missing is not None:
         count = rows.by_label.count[rows.labels.missing].sum()
-        raise ValueError(f"The label is missing in {count:g} rows: leave out the rows without a label.")
+        raise ValueError(f"The label is missing in {count:g} rows: {LEAVE_OUT}.")
     return rows
 
 
@@ -167,7 +168,7 @@ def _empty_table(features: nw.LazyFrame[Any]) -> Table:
             return Column(np.zeros(0, dtype=object), levels=dtype.categories, kind="text")
         return column_of_series(head[name], name)
 
-    return Table(tuple(schema), 0, read, is_named=True)
+    return Table(tuple(schema), 0, read, is_named=True, schema=schema_of_frame(head))
 
 
 def _check_weights(frame: nw.LazyFrame[Any], name: str) -> None:

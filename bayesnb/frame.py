@@ -16,6 +16,7 @@ import pandas as pd
 from scipy import sparse
 
 from bayesnb.families.base import Array
+from bayesnb.schema import NO_SCHEMA, Schema, schema_of_array, schema_of_frame
 
 Kind = Literal["boolean", "number", "text", "mixed"]
 
@@ -60,6 +61,7 @@ class Table:
     index: Any = None
     array: Any = None  # the whole input where it is a numeric array or a sparse matrix
     rows: Array | None = None  # where the rows were in the user's table, if some were taken
+    schema: Schema = NO_SCHEMA
 
     @cached_property
     def place(self) -> dict[Hashable, int]:
@@ -125,7 +127,11 @@ def _read_sparse(X: Any) -> Table:
         array.sum_duplicates()
     names = array_names(array.shape[1])
     return Table(
-        names, array.shape[0], lambda j: column_of_array(array[:, [j]].toarray().ravel(), names[j]), array=array
+        names,
+        array.shape[0],
+        lambda j: column_of_array(array[:, [j]].toarray().ravel(), names[j]),
+        array=array,
+        schema=schema_of_array(array),
     )
 
 
@@ -143,7 +149,7 @@ def _read_array(X: Any) -> Table:
         return column if mask is None else replace(column, missing=_either(column.missing, mask[:, position]))
 
     is_numeric = array.dtype.kind in "biuf" and mask is None
-    return Table(names, len(array), read, array=array if is_numeric else None)
+    return Table(names, len(array), read, array=array if is_numeric else None, schema=schema_of_array(array))
 
 
 def _wrong_shape(shape: tuple[int, ...]) -> ValueError:
@@ -163,7 +169,7 @@ def _read_frame(frame: nw.DataFrame[Any]) -> Table:
         name = names[position]
         return column_of_series(frame.get_column(name), name)  # frame[:, position] would list all the names each time
 
-    return Table(names, len(frame), read, is_named=True, index=index)
+    return Table(names, len(frame), read, is_named=True, index=index, schema=schema_of_frame(frame))
 
 
 def array_names(n_columns: int) -> tuple[str, ...]:
@@ -288,6 +294,12 @@ def check_names(names: Sequence[str], columns: Sequence[str]) -> None:
             raise ValueError(f"X has no column {name!r}; it has {', '.join(map(repr, columns))}.")
 
 
+LEAVE_OUT = (
+    "leave out the rows without a label, or sum over it in fit on a table in memory, "
+    'with NaiveBayes(unlabelled="marginalize")'
+)
+
+
 def read_labels(y: Any, n_rows: int, *, may_lack: bool = False) -> Column:
     """Return the column of labels.
 
@@ -304,7 +316,7 @@ def read_labels(y: Any, n_rows: int, *, may_lack: bool = False) -> Column:
     if column.missing is not None and not may_lack:
         raise ValueError(
             f"The label of row {int(np.argmax(column.missing))} is missing ({int(column.missing.sum())} in all): "
-            "leave out the rows without a label."
+            f"{LEAVE_OUT}."
         )
     return column
 

@@ -65,6 +65,10 @@ class Part:
         """Length of the feature axis; a family of whole rows is one feature."""
         return 1 if self.family.whole_row else len(self.features)
 
+    def informative(self, statistics: Statistics) -> Statistics:
+        """Return the statistics of the informative columns."""
+        return statistics if self.is_informative.all() else statistics.map(lambda array: array[:, self.is_informative])
+
     def encoded(self, encoded: Encoded) -> Encoded:
         """Return the arrays of the informative columns."""
         if self.is_informative.all():

@@ -12,7 +12,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
 
-from bayesnb import Bernoulli, Categorical, Gaussian, Multinomial, NaiveBayes, load
+from bayesnb import Bernoulli, Categorical, Dirichlet, Gaussian, Multinomial, NaiveBayes, load
 from bayesnb.blocks import Encoded
 
 N_LABELS = 3
@@ -86,6 +86,12 @@ def test_a_pipeline_from_words_to_probabilities():
     texts = ["free prize call now", "call me at lunch", "prize prize free", "lunch at noon"]
     pipeline = make_pipeline(CountVectorizer(), NaiveBayes(Multinomial())).fit(texts, ["spam", "ham", "spam", "ham"])
     assert pipeline.predict(["free prize", "lunch with me"]).tolist() == ["spam", "ham"]
+
+
+def test_counts_of_any_size_have_the_exact_dirichlet_multinomial():
+    alpha, n = np.array([[0.3, 2.0, 40.0], [1.0, 1.0, 1.0]]), np.array([[1, 7, 0], [9, 300, 2], [0, 0, 1000]])
+    exact = [[dirichlet_multinomial(a, row.sum()).logpmf(row) for a in alpha] for row in n]
+    np.testing.assert_allclose(Multinomial().cgf(Dirichlet(alpha), sparse.csr_array(n)), exact, rtol=1e-12)
 
 
 @pytest.mark.parametrize("weight", [None, [1.0, 2.5, 0.75] * 20], ids=["plain", "weighted"])

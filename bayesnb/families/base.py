@@ -20,7 +20,7 @@ CumulantScorer = Callable[[Any, Array | None], Array]
 STIRLING_FROM = 100.0  # above it, Stirling's series to z⁻⁵ is exact to rounding (next term 6e-18)
 SAME = 1e-9  # relative difference below which sums are of the same rows: order and batches cost some 1e-12
 ORDERS = np.arange(1, 5)[:, None]  # of the cumulants that are kept
-LARGEST = 1e150  # the squares of larger numbers overflow
+LARGEST = np.float64(1e150)  # the squares of larger numbers overflow; a Python float would become a float32 with x
 BLOCK_CELLS = 1 << 16  # cells of one block of work: its arrays stay in the processor's cache
 
 
@@ -56,6 +56,10 @@ class Statistics:
     def beside(self, *others: Self) -> Self:
         """Return the statistics of several features together, side by side on the last axis."""
         return type(self)(*(np.concatenate([getattr(s, f.name) for s in (self, *others)], -1) for f in fields(self)))
+
+    def above(self, *others: Self) -> Self:
+        """Return the statistics of several labels together, one below the other on the first axis."""
+        return type(self)(*(np.concatenate([getattr(s, f.name) for s in (self, *others)]) for f in fields(self)))
 
     def agrees_with(self, other: Self) -> bool:
         """Whether two statistics are the same but for rounding, as those of the same rows in another order are."""

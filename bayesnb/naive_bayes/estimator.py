@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import xarray as xr
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -48,6 +48,11 @@ class NaiveBayes(Learning, Prediction, Judgement, Criticism, Drawing, Classifier
         like numbers: cast it.
     unseen : {"error", "ignore"}, default "error"
         Whether a categorical value that is not among the levels is an error, or treated as a missing cell.
+    unlabelled : {"error", "marginalize"}, default "error"
+        What ``fit`` makes of a row whose label is missing (None, NaN, NA). "marginalize" sums over the label: EM finds
+        the mode of the posterior, and the row counts under each label as far as that is probable at the mode.
+        Predictions use what such rows tell; intervals and draws are then too sure, as they take expected labels for
+        known ones, and say so. Evidence and leave-one-out need every label.
     feature_weights : None, "loo", "loo-shared" or mapping, default None
         How many times each feature's evidence counts at prediction; None: once. Features that depend on each other
         repeat the same evidence, and plain naive Bayes is overconfident. "loo" learns a weight for each feature from
@@ -121,6 +126,7 @@ class NaiveBayes(Learning, Prediction, Judgement, Criticism, Drawing, Classifier
         missing: Missing = "ignore",
         na_values: Sequence[str] = (),
         unseen: Unseen = "error",
+        unlabelled: Literal["error", "marginalize"] = "error",
         feature_weights: Any = None,
     ) -> None:
         self.families = families
@@ -130,6 +136,7 @@ class NaiveBayes(Learning, Prediction, Judgement, Criticism, Drawing, Classifier
         self.missing = missing
         self.na_values = na_values
         self.unseen = unseen
+        self.unlabelled = unlabelled
         self.feature_weights = feature_weights
 
     def __sklearn_tags__(self) -> Tags:
@@ -171,6 +178,8 @@ class NaiveBayes(Learning, Prediction, Judgement, Criticism, Drawing, Classifier
         summary = self.statistics_
         counted = zip(summary.classes, summary.label_counts, strict=True)
         lines = ["labels: " + ", ".join(f"{label!r} ({count:g})" for label, count in counted)]
+        if summary.expected_rows:
+            lines.append(f"{self._expected_rows()}: intervals are too sure")
         lines += [_line(part) for part in self._posterior.parts]
         silent = self._uninformative()
         if silent:
