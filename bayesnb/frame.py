@@ -88,7 +88,7 @@ class Table:
     def row_name(self, row: int) -> str:
         """Return what an error message calls a row."""
         position = row if self.rows is None else self.rows[row]
-        return f"row {position}" if self.index is None else f"row {position} (index {self.index[row]!r})"
+        return f"row {position}" if self.index is None else f"row {position} (index {plain(self.index[row])!r})"
 
 
 def read_table(X: Any) -> Table:
