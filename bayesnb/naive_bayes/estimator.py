@@ -29,9 +29,9 @@ class NaiveBayes(Learning, Prediction, Judgement, Criticism, Drawing, Classifier
     Parameters
     ----------
     families : Family, mapping or None, default None
-        How columns are read. One family for all; or a mapping from a column name (for an array: its position), or a
-        tuple of them, to a family. Columns that it does not name, and all with None, are read by their type: numbers
-        as Gaussian(), text and categories as Categorical(), booleans as Bernoulli().
+        How columns are read. One family for all; or a mapping from a column name (for an array: its position), a tuple
+        of them, or a slice of positions, to a family. Columns that it does not name, and all with None, are read by
+        their type: numbers as Gaussian(), text and categories as Categorical(), booleans as Bernoulli().
     concentration : number or str, default 1.0
         The λ of every Dirichlet and Beta prior that a family does not set: a number, "laplace" (1), "jeffreys" (½) or
         "perks" (1/number of values). 0 is maximum likelihood: point predictions, but no draws.
