@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -10,13 +10,12 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from bayesnb.families import Bernoulli, Categorical, Family, Gaussian, Multinomial, Poisson
+from bayesnb.families import Bernoulli, Categorical, Family, Gaussian, Multinomial
 from bayesnb.families.base import Array
 from bayesnb.frame import Column, Table, object_array, plain
 from bayesnb.priors import Prior
 
 LOOKUP_SPAN = 1 << 16  # integers spread no wider than this are coded by a table, others by hashing
-LARGEST = np.float64(1e150)  # the squares of larger numbers overflow; a Python float would become a float32 with x
 
 Unseen = Literal["error", "ignore"]
 Missing = Literal["ignore", "level", "error"]
@@ -67,10 +66,13 @@ def plan(
     if families is None:
         _check_density(Gaussian(), table)
     groups: list[tuple[Family, list[int]]] = []
+    open_groups: list[tuple[Family, list[int]]] = []
     for family, positions in _assignments(table, families):
-        joined = next((g for g in groups if g[0] == family), None) if _is_any_width(family) else None
+        is_any_width = _is_any_width(family)
+        joined = next((g for g in open_groups if g[0] == family), None) if is_any_width else None
         if joined is None:
             groups.append((family, positions))
+            open_groups += groups[-1:] if is_any_width else []
         else:
             joined[1].extend(positions)
     return tuple(_block(table, family, positions, missing) for family, positions in groups)
@@ -135,7 +137,8 @@ def _block(table: Table, family: Family, positions: list[int], missing: Missing)
     names = tuple(table.names[position] for position in positions)
     if not isinstance(family, Categorical):
         _check_width(family, names)
-        return Block(family, tuple(positions), names, missing="error" if missing == "error" else "ignore")
+        of_family = family.missing or ("ignore" if missing == "level" else missing)
+        return Block(family, tuple(positions), names, missing=of_family)
     column = table.read(positions[0])
     if column.kind == "mixed" and family.levels is None:
         raise ValueError(
@@ -209,7 +212,7 @@ def encode(block: Block, table: Table, positions: tuple[int, ...], unseen: Unsee
     if isinstance(block.family, Categorical):
         return _codes(block, table, positions[0], unseen)
     if isinstance(block.family, Multinomial):
-        return _documents(table, positions)
+        return _documents(block.family, table, positions)
     whole = _whole_array(block, table, positions)
     return _stacked(block.family, table, positions) if whole is None else whole
 
@@ -275,13 +278,13 @@ def _is_narrow(values: Array, levels: tuple[Any, ...]) -> bool:
     return max(levels) - min(levels) < LOOKUP_SPAN
 
 
-def _documents(table: Table, positions: tuple[int, ...]) -> Encoded:
+def _documents(family: Multinomial, table: Table, positions: tuple[int, ...]) -> Encoded:
     """Rows of counts in compressed form; a row with a missing count is an empty one, which says nothing."""
     if sparse.issparse(table.array):
         counts = table.array if len(positions) == table.array.shape[1] else table.array[:, list(positions)]
-        _check_sparse(table, counts, Multinomial)
+        _check_sparse(table, counts, family)
         return Encoded(counts)
-    encoded = _stacked(Multinomial(), table, positions)
+    encoded = _stacked(family, table, positions)
     x = encoded.x if encoded.observed is None else encoded.x * encoded.observed.all(1, keepdims=True)
     return Encoded(sparse.csr_array(x))
 
@@ -293,7 +296,7 @@ def _whole_array(block: Block, table: Table, positions: tuple[int, ...]) -> Enco
         return None
     x = array if len(positions) == array.shape[1] else array[:, first : first + len(positions)]
     if sparse.issparse(x):
-        _check_sparse(table, x, type(block.family))
+        _check_sparse(table, x, block.family)
         return Encoded(x)
     observed = None
     if x.dtype.kind == "f":
@@ -326,32 +329,22 @@ def _stacked(family: Family, table: Table, positions: tuple[int, ...]) -> Encode
 
 def _check_cells(family: Family, table: Table, positions: tuple[int, ...], x: Array) -> None:
     """Raise if a value lies outside the support of its family, naming the first one."""
-    is_inside, support = _SUPPORT[type(family)]
-    inside = is_inside(x)
+    inside = family.takes(x)
     if inside.all():
         return
     row, j = np.argwhere(~inside)[0]
     raise ValueError(
-        f"{family.name} takes {support}, but column {table.names[positions[j]]!r} has the value "
+        f"{family.name} takes {family.support}, but column {table.names[positions[j]]!r} has the value "
         f"{plain(x[row, j])!r} in {table.row_name(int(row))}."
     )
 
 
-def _check_sparse(table: Table, x: Any, family: type[Family]) -> None:
-    is_inside, support = _SUPPORT[family]
-    inside = is_inside(x.data)
+def _check_sparse(table: Table, x: Any, family: Family) -> None:
+    inside = family.takes(x.data)
     if not inside.all():
         entry = int(np.argmin(inside))
         row = int(np.searchsorted(x.indptr, entry, side="right")) - 1
         raise ValueError(
-            f"{family.name} takes {support}, but column {table.names[x.indices[entry]]!r} has the value "
+            f"{family.name} takes {family.support}, but column {table.names[x.indices[entry]]!r} has the value "
             f"{plain(x.data[entry])!r} in {table.row_name(row)}."
         )
-
-
-_SUPPORT: dict[type[Family], tuple[Callable[[Array], Array], str]] = {
-    Bernoulli: (lambda x: (x == 0) | (x == 1), "0 and 1, or False and True"),
-    Gaussian: (lambda x: np.abs(x) < LARGEST, "finite numbers of size below 1e150"),
-    Poisson: (lambda x: (x >= 0) & (np.floor(x) == x) & np.isfinite(x), "whole numbers from 0"),
-    Multinomial: (lambda x: (x >= 0) & (np.floor(x) == x) & np.isfinite(x), "counts, whole numbers from 0"),
-}

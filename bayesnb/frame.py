@@ -34,6 +34,16 @@ class Column:
         """Return the column's rows where the mask is true."""
         return replace(self, values=self.values[rows], missing=None if self.missing is None else self.missing[rows])
 
+    def without(self, texts: Sequence[str], name: Hashable) -> Column:
+        """Return the column with the cells missing that hold one of some texts."""
+        if self.kind not in ("text", "mixed"):
+            return self
+        missing = _either(self.missing, pd.Series(self.values).isin(texts).to_numpy())
+        if self.kind == "mixed":  # what is left may be of one kind
+            return _column_of_objects(object_array(_filled(replace(self, missing=missing), fill=None)), name)
+        levels = self.levels and tuple(level for level in self.levels if level not in texts)
+        return replace(self, missing=missing, levels=levels)
+
     @property
     def present(self) -> Array:
         """The values that are not missing."""
@@ -68,6 +78,12 @@ class Table:
             array=None if self.array is None else self.array[rows],
             rows=np.flatnonzero(rows) if self.rows is None else self.rows[rows],
         )
+
+    def without(self, texts: Sequence[str]) -> Table:
+        """Return the table with the cells missing that hold one of some texts."""
+        if not texts:
+            return self
+        return replace(self, read=lambda position: self.read(position).without(texts, self.names[position]))
 
     def row_name(self, row: int) -> str:
         """Return what an error message calls a row."""
@@ -147,14 +163,12 @@ def _read_frame(frame: nw.DataFrame[Any]) -> Table:
     native = nw.to_native(frame)
     has_index = isinstance(native, pd.DataFrame) and not native.index.equals(pd.RangeIndex(len(native)))
     index = native.index if has_index else None
-    return Table(
-        names,
-        len(frame),
-        lambda j: column_of_series(frame[:, j], names[j]),
-        is_named=True,
-        index=index,
-        schema=schema_of_frame(frame),
-    )
+
+    def read(position: int) -> Column:
+        name = names[position]
+        return column_of_series(frame.get_column(name), name)  # frame[:, position] would list all the names each time
+
+    return Table(names, len(frame), read, is_named=True, index=index, schema=schema_of_frame(frame))
 
 
 def array_names(n_columns: int) -> tuple[str, ...]:

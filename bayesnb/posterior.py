@@ -10,6 +10,7 @@ from math import prod
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 
 from bayesnb import conjugacy
 from bayesnb.blocks import Block, Encoded, shown
@@ -227,6 +228,9 @@ class Posterior:
         """
         result = self.labels.log_prob_left_out(y, weight)
         for part, arrays in zip(self.parts, encoded, strict=True):
+            if isinstance(part.family, Bernoulli) and sparse.issparse(arrays.x):
+                result += part.family.score_left_out(part.posterior, arrays.x, y, weight, part.weights)
+                continue
             step = max(1, BLOCK_CELLS // (len(self.classes) * part.n_features))
             for start in range(0, len(y), step):
                 rows = slice(start, start + step)

@@ -9,7 +9,7 @@ from scipy.stats import dirichlet_multinomial
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
 
-from bayesnb import Bernoulli, Multinomial, NaiveBayes
+from bayesnb import Bernoulli, Dirichlet, Multinomial, NaiveBayes
 from bayesnb.blocks import Encoded
 
 N_LABELS = 3
@@ -83,3 +83,22 @@ def test_a_pipeline_from_words_to_probabilities():
     texts = ["free prize call now", "call me at lunch", "prize prize free", "lunch at noon"]
     pipeline = make_pipeline(CountVectorizer(), NaiveBayes(Multinomial())).fit(texts, ["spam", "ham", "spam", "ham"])
     assert pipeline.predict(["free prize", "lunch with me"]).tolist() == ["spam", "ham"]
+
+
+def test_counts_of_any_size_have_the_exact_dirichlet_multinomial():
+    alpha, n = np.array([[0.3, 2.0, 40.0], [1.0, 1.0, 1.0]]), np.array([[1, 7, 0], [9, 300, 2], [0, 0, 1000]])
+    exact = [[dirichlet_multinomial(a, row.sum()).logpmf(row) for a in alpha] for row in n]
+    np.testing.assert_allclose(Multinomial().cgf(Dirichlet(alpha), sparse.csr_array(n)), exact, rtol=1e-12)
+
+
+@pytest.mark.parametrize("weight", [None, [1.0, 2.5, 0.75] * 20], ids=["plain", "weighted"])
+@pytest.mark.parametrize("prior", ["laplace", "jeffreys"])
+@pytest.mark.usefixtures("no_dense_rows")
+def test_sparse_rows_left_out_are_as_dense_ones(weight, prior):
+    x, y = documents(60, 40, 8, ones=True)
+    x = sparse.hstack([x, np.ones((60, 1))], format="csr")  # no label has ever met a zero of the last term
+    model = NaiveBayes(Bernoulli(prior), feature_weights={"x3": 0.7})
+    dense = np.zeros(x.shape)
+    dense[x.nonzero()] = 1
+    thin, thick = (model.fit(rows, y, weight).loo(rows, y, weight).elpd_i for rows in (x, dense))
+    np.testing.assert_allclose(thin, thick, rtol=1e-12)

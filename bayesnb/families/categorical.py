@@ -57,13 +57,12 @@ class Categorical(Family):
     prior: Any = None
     levels: Any = None
     missing: Any = None
+    missing_choices: ClassVar[tuple[str, ...]] = ("ignore", "level", "error")
     parameters: ClassVar[tuple[str, ...]] = ("prob",)
     name: ClassVar[str] = "Categorical"
     prior_type: ClassVar[type[Prior]] = Dirichlet
 
     def __post_init__(self) -> None:
-        if self.missing not in (None, "ignore", "level", "error"):
-            raise ValueError(f'Categorical: missing must be "ignore", "level" or "error", not {self.missing!r}.')
         super().__post_init__()
         if self.levels is not None:
             object.__setattr__(self, "levels", tuple(self.levels))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -42,6 +43,9 @@ class NaiveBayes(Learning, Prediction, Judgement, Criticism, Drawing, Classifier
         What a missing cell is, in training and in prediction: left out of the product for its feature; a value of its
         own, None, of a categorical feature (others leave it out); or an error. Leave it out where cells are missing by
         chance, make it a level where that they are missing tells something. ``Categorical(missing=…)`` overrides it.
+    na_values : sequence of str, default ()
+        Texts that stand for a missing cell of X, such as "?". A column of text stays one, though what is left may look
+        like numbers: cast it.
     unseen : {"error", "ignore"}, default "error"
         Whether a categorical value that is not among the levels is an error, or treated as a missing cell.
     unlabelled : {"error", "marginalize"}, default "error"
@@ -120,6 +124,7 @@ class NaiveBayes(Learning, Prediction, Judgement, Criticism, Drawing, Classifier
         label_concentration: Any = 1.0,
         label_prob: Any = None,
         missing: Missing = "ignore",
+        na_values: Sequence[str] = (),
         unseen: Unseen = "error",
         unlabelled: Literal["error", "marginalize"] = "error",
         feature_weights: Any = None,
@@ -129,6 +134,7 @@ class NaiveBayes(Learning, Prediction, Judgement, Criticism, Drawing, Classifier
         self.label_concentration = label_concentration
         self.label_prob = label_prob
         self.missing = missing
+        self.na_values = na_values
         self.unseen = unseen
         self.unlabelled = unlabelled
         self.feature_weights = feature_weights

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ class Fitted:
     """What a fitted model is to its methods: the posterior, and the rows that it can read."""
 
     unseen: Unseen
+    na_values: Sequence[str]
     classes_: Array
     statistics_: Summary
     _posterior: Posterior
@@ -36,7 +38,7 @@ class Fitted:
 
     def _encoded(self, X: Any) -> tuple[Table, list[Encoded]]:
         check_is_fitted(self, "statistics_")
-        table = read_table(X)
+        table = read_table(X).without(self.na_values)
         summary = self.statistics_
         if summary.is_named != table.is_named:
             warnings.warn(
@@ -84,12 +86,25 @@ class Fitted:
                 "Under a concentration of 0, values and labels that have not been met are impossible: a row that has "
                 "one, or is the only one to have it and left out, has no log score. Use a concentration above 0."
             )
-        table, labels, weight = _read_rows(X, y, sample_weight)
+        table, labels, weight = self._read_rows(X, y, sample_weight)
         if of_training:
             self._check_training_rows(table, labels, weight)
         codes = label_codes(labels, self.statistics_.classes, table)
         table, encoded = self._encoded(table)
         return table, encoded, codes, np.ones(table.n_rows) if weight is None else weight
+
+    def _read_rows(
+        self, X: Any, y: Any, sample_weight: Any, *, may_lack: bool = False
+    ) -> tuple[Table, Column, Array | None]:
+        """Rows, labels and weights, without the rows of weight 0."""
+        X, y, sample_weight = take_named(X, y, sample_weight)
+        table = read_table(X).without(self.na_values)
+        labels = read_labels(y, table.n_rows, may_lack=may_lack)
+        if sample_weight is None:
+            return table, labels, None
+        weight = read_weights(sample_weight, table.n_rows)
+        kept = weight > 0
+        return table.take(kept), labels.take(kept), weight[kept]
 
     def _check_training_rows(self, table: Table, labels: Column, weight: Array | None) -> None:
         emptied = self.statistics_.emptied().with_levels_of(table)
@@ -99,18 +114,6 @@ class Fitted:
                 f"X, y and sample_weight are not the rows that the model was fitted to: {gap}. Only a training row can "
                 "be left out; score other rows with predict_log_proba, or calibration without leave_one_out."
             )
-
-
-def _read_rows(X: Any, y: Any, sample_weight: Any, *, may_lack: bool = False) -> tuple[Table, Column, Array | None]:
-    """Rows, labels and weights, without the rows of weight 0."""
-    X, y, sample_weight = take_named(X, y, sample_weight)
-    table = read_table(X)
-    labels = read_labels(y, table.n_rows, may_lack=may_lack)
-    if sample_weight is None:
-        return table, labels, None
-    weight = read_weights(sample_weight, table.n_rows)
-    kept = weight > 0
-    return table.take(kept), labels.take(kept), weight[kept]
 
 
 def _check_prob(prob: float) -> None:

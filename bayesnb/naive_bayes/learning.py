@@ -16,7 +16,7 @@ from bayesnb.blocks import Missing, in_order, shown
 from bayesnb.families.base import Array
 from bayesnb.frame import Column, Table
 from bayesnb.merging import check_same_parameters, remainder, union
-from bayesnb.naive_bayes.fitted import Fitted, _arrays, _read_rows
+from bayesnb.naive_bayes.fitted import Fitted, _arrays
 from bayesnb.posterior import Posterior, posterior_of
 from bayesnb.summary import Summary, label_codes
 from bayesnb.tree import coordinate
@@ -154,9 +154,9 @@ class Learning(Fitted):
     ) -> tuple[Summary, Callable[[Posterior], Rows] | None]:
         """The summary that starts from the kind of table and its labels, with the rows of X; and the rows, if here."""
         if engines.is_lazy(X):
-            remote = engines.read_rows(X, y, sample_weight)
+            remote = engines.read_rows(X, y, sample_weight, self.na_values)
             return engines.met(start(remote.table, remote.labels), remote, self.unseen), None
-        table, labels, weight = _read_rows(X, y, sample_weight, may_lack=may_lack)
+        table, labels, weight = self._read_rows(X, y, sample_weight, may_lack=may_lack)
         if labels.missing is not None:
             return self._met_unlabelled(start, table, labels, weight), None
         summary = start(table, labels).met(table, labels, weight, self.unseen)
@@ -199,6 +199,8 @@ class Learning(Fitted):
             raise ValueError(f'unseen must be "error" or "ignore", not {self.unseen!r}.')
         if self.missing not in ("ignore", "level", "error"):
             raise ValueError(f'missing must be "ignore", "level" or "error", not {self.missing!r}.')
+        if isinstance(self.na_values, str) or not all(isinstance(value, str) for value in self.na_values):
+            raise ValueError(f'na_values must be a sequence of texts such as ("?",), not {self.na_values!r}.')
         if self.unlabelled not in ("error", "marginalize"):
             raise ValueError(f'unlabelled must be "error" or "marginalize", not {self.unlabelled!r}.')
         check_weights(self.feature_weights)
