@@ -182,8 +182,8 @@ def weigh(
         return posterior.with_weights(_given(posterior, spec, columns)), {"method": "given"}
     if rows is None:
         raise ValueError(
-            f"feature_weights={spec!r} learns from all rows at once, by fit on a table in memory. To use elsewhere "
-            "what it has learnt, give feature_weights=model.feature_weights_.to_series().to_dict()."
+            f"feature_weights={spec!r} learns from all rows at once, by fit on a table in memory with every label. To "
+            "use elsewhere what it has learnt, give feature_weights=model.feature_weights_.to_series().to_dict()."
         )
     if not posterior.has_proper_prior:
         raise ValueError(

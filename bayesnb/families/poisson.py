@@ -9,7 +9,17 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import gammaln, polygamma, xlogy
 
-from bayesnb.families.base import Array, Family, Statistics, is_whole, laid_out, log_rising, only, sum_by_label
+from bayesnb.families.base import (
+    Array,
+    Family,
+    Statistics,
+    is_count,
+    is_whole,
+    laid_out,
+    log_rising,
+    only,
+    sum_by_label,
+)
 from bayesnb.priors import Gamma, Parameters, Prior
 
 
@@ -35,6 +45,8 @@ class Poisson(Family):
     prior : None, Gamma or function
         None is Gamma(shape 1, rate 1 / pooled mean): one row's worth of knowledge about the pooled column.
         A function that declares PyMC variables is a prior without a closed form: see ``bayesnb.priors.Sampled``.
+    missing : {"ignore", "error"}, optional
+        What a missing cell is, if not what the model's ``missing`` says.
 
     Examples
     --------
@@ -43,9 +55,14 @@ class Poisson(Family):
     """
 
     prior: Any = None
+    missing: Any = None
     parameters: ClassVar[tuple[str, ...]] = ("rate",)
     name: ClassVar[str] = "Poisson"
+    support: ClassVar[str] = "whole numbers from 0"
     prior_type: ClassVar[type[Prior]] = Gamma
+
+    def takes(self, x: Array) -> Array:
+        return is_count(x)
 
     def resolve_prior(self, concentration: object, statistics: PoissonStatistics, values: Sequence[Any]) -> Gamma:
         return self.unit_information(statistics) if self.prior is None else self.prior
