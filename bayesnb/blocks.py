@@ -53,8 +53,9 @@ def plan(
     ----------
     table : Table
     families : Family, mapping or None
-        One family for all columns; or a mapping from a column name (for an array: its position or x0, x1, …), or a
-        tuple of them, to a family; columns that it does not name are read by their type, as all are with None.
+        One family for all columns; or a mapping from a column name (for an array: its position or x0, x1, …), a tuple
+        of them, or a slice of positions, to a family; columns that it does not name are read by their type, as all are
+        with None.
 
     Raises
     ------
@@ -63,8 +64,6 @@ def plan(
     TypeError
         If something other than a family stands where one belongs.
     """
-    if families is None:
-        _check_density(Gaussian(), table)
     groups: list[tuple[Family, list[int]]] = []
     open_groups: list[tuple[Family, list[int]]] = []
     for family, positions in _assignments(table, families):
@@ -94,7 +93,16 @@ def _assignments(table: Table, families: Any) -> Iterable[tuple[Family, list[int
             if position in taken:
                 raise ValueError(f"families names the column {table.names[position]!r} more than once.")
             taken.add(position)
-        chosen += [(family_of(table.read(p)), [p]) for p in everything if p not in taken]
+        rest = [position for position in everything if position not in taken]
+        if rest and sparse.issparse(table.array):
+            raise ValueError(
+                f"families must name every column of a sparse matrix, but leaves out "
+                f"{shown(table.names[p] for p in rest)}: a slice, such as slice(2, None), names all from a position on."
+            )
+        chosen += [(family_of(table.read(p)), [p]) for p in rest]
+    elif sparse.issparse(table.array) and not isinstance(families, Bernoulli | Multinomial):
+        name = "Gaussian" if families is None else _checked(families).name
+        raise ValueError(f"{name} does not read a sparse matrix: read it as Multinomial() or Bernoulli().")
     elif families is None:
         chosen = [(family_of(table.read(p)), [p]) for p in everything]
     else:
@@ -117,6 +125,8 @@ def _checked(family: Any) -> Family:
 def _positions(table: Table, key: Any) -> list[int]:
     if key in table.place:
         return [table.place[key]]
+    if isinstance(key, slice):
+        return list(range(len(table.names))[key])
     if isinstance(key, tuple):
         return [position for part in key for position in _positions(table, part)]
     if isinstance(key, int | np.integer) and not table.is_named and 0 <= key < len(table.names):
@@ -206,7 +216,6 @@ def encode(block: Block, table: Table, positions: tuple[int, ...], unseen: Unsee
     ValueError
         If a value does not fit the family, naming the column, the value and the first row.
     """
-    _check_density(block.family, table)
     if block.missing == "error":
         _check_complete(table, positions)
     if isinstance(block.family, Categorical):
@@ -234,11 +243,6 @@ def _check_complete(table: Table, positions: tuple[int, ...]) -> None:
                 f"Column {table.names[position]!r} has no value in {table.row_name(int(np.argmax(missing)))}, and the "
                 'model was made with missing="error": fill it, or leave it out with missing="ignore".'
             )
-
-
-def _check_density(family: Family, table: Table) -> None:
-    if sparse.issparse(table.array) and not isinstance(family, Bernoulli | Multinomial):
-        raise ValueError(f"{family.name} does not read a sparse matrix: read it as Multinomial() or Bernoulli().")
 
 
 def _codes(block: Block, table: Table, position: int, unseen: Unseen) -> Encoded:
@@ -294,6 +298,8 @@ def _whole_array(block: Block, table: Table, positions: tuple[int, ...]) -> Enco
     array, first = table.array, positions[0]
     if array is None or positions != tuple(range(first, first + len(positions))):
         return None
+    if sparse.issparse(array) and not isinstance(block.family, Bernoulli):
+        return None  # a few columns of numbers beside those of words
     x = array if len(positions) == array.shape[1] else array[:, first : first + len(positions)]
     if sparse.issparse(x):
         _check_sparse(table, x, block.family)

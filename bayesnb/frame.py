@@ -88,7 +88,7 @@ class Table:
     def row_name(self, row: int) -> str:
         """Return what an error message calls a row."""
         position = row if self.rows is None else self.rows[row]
-        return f"row {position}" if self.index is None else f"row {position} (index {self.index[row]!r})"
+        return f"row {position}" if self.index is None else f"row {position} (index {plain(self.index[row])!r})"
 
 
 def read_table(X: Any) -> Table:
@@ -125,10 +125,11 @@ def _read_sparse(X: Any) -> Table:
     if not array.has_canonical_format:
         array = array.copy()  # its arrays may be the user's own
         array.sum_duplicates()
+    names = array_names(array.shape[1])
     return Table(
-        array_names(array.shape[1]),
+        names,
         array.shape[0],
-        lambda j: Column(array[:, [j]].toarray().ravel()),
+        lambda j: column_of_array(array[:, [j]].toarray().ravel(), names[j]),
         array=array,
         schema=schema_of_array(array),
     )

@@ -47,10 +47,11 @@ def _encoded(value: Any) -> Any:
     value = plain(value)
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    if isinstance(value, list):
-        return [_encoded(v) for v in value]
-    if isinstance(value, tuple):
-        return {"tuple": _encoded(list(value))}
+    if isinstance(value, list | tuple):
+        parts = [_encoded(v) for v in value]
+        return {"tuple": parts} if isinstance(value, tuple) else parts
+    if isinstance(value, slice):
+        return {"slice": [value.start, value.stop, value.step]}
     if isinstance(value, Mapping):
         return {"dict": [[_encoded(k), _encoded(v)] for k, v in value.items()]}
     if isinstance(value, np.ndarray):
@@ -68,8 +69,8 @@ def _decoded(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     ((name, contents),) = value.items()
-    if name == "tuple":
-        return tuple(_decoded(contents))
+    if name in ("tuple", "slice"):
+        return tuple(_decoded(contents)) if name == "tuple" else slice(*contents)
     if name == "dict":
         return {_decoded(k): _decoded(v) for k, v in contents}
     if name == "array":

@@ -29,9 +29,9 @@ class NaiveBayes(Learning, Prediction, Judgement, Criticism, Drawing, Classifier
     Parameters
     ----------
     families : Family, mapping or None, default None
-        How columns are read. One family for all; or a mapping from a column name (for an array: its position), or a
-        tuple of them, to a family. Columns that it does not name, and all with None, are read by their type: numbers
-        as Gaussian(), text and categories as Categorical(), booleans as Bernoulli().
+        How columns are read. One family for all; or a mapping from a column name (for an array: its position), a tuple
+        of them, or a slice of positions, to a family. Columns that it does not name, and all with None, are read by
+        their type: numbers as Gaussian(), text and categories as Categorical(), booleans as Bernoulli().
     concentration : number or str, default 1.0
         The λ of every Dirichlet and Beta prior that a family does not set: a number, "laplace" (1), "jeffreys" (½) or
         "perks" (1/number of values). 0 is maximum likelihood: point predictions, but no draws.
@@ -56,9 +56,10 @@ class NaiveBayes(Learning, Prediction, Judgement, Criticism, Drawing, Classifier
     feature_weights : None, "loo", "loo-shared" or mapping, default None
         How many times each feature's evidence counts at prediction; None: once. Features that depend on each other
         repeat the same evidence, and plain naive Bayes is overconfident. "loo" learns a weight for each feature from
-        the exact leave-one-out predictions of the training rows, "loo-shared" one weight for all; both need ``fit`` on
-        a table in memory. A mapping gives weights from 0 by name, 1 to features that it leaves out. The columns of a
-        Multinomial() are one feature, called "term". All predictions use the weights; the posterior does not.
+        the exact leave-one-out predictions of the training rows, copies of a column sharing the weight of one;
+        "loo-shared" learns one weight for all. Both need ``fit`` on a table in memory. A mapping gives weights from 0
+        by name, 1 to features that it leaves out. The columns of a Multinomial() are one feature, called "term". All
+        predictions use the weights; the posterior does not.
 
     Attributes
     ----------
