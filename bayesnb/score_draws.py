@@ -35,6 +35,7 @@ class Draws:
 
     n_draws: int
     naturals: Callable[[slice], Naturals]
+    n_chains: int = 1  # one after the other, equally long
 
 
 def exact_draws(posterior: Posterior, n_draws: int, rng: np.random.Generator) -> Draws:
@@ -56,7 +57,7 @@ def exact_draws(posterior: Posterior, n_draws: int, rng: np.random.Generator) ->
 
 def given_draws(posterior: Posterior, label_prob: Array, parameters: Sequence[Parameters]) -> Draws:
     """Return draws whose parameters are at hand, (chain, draw, …) as ``Layout.arrays`` gives them."""
-    label_prob = _one_axis(label_prob)
+    n_chains, label_prob = len(label_prob), _one_axis(label_prob)
     parameters = [{name: _one_axis(values) for name, values in of_part.items()} for of_part in parameters]
 
     def naturals(draws: slice) -> Naturals:
@@ -65,7 +66,7 @@ def given_draws(posterior: Posterior, label_prob: Array, parameters: Sequence[Pa
             for part, of_part in zip(posterior.parts, parameters, strict=True)
         ]
 
-    return Draws(len(label_prob), naturals)
+    return Draws(len(label_prob), naturals, n_chains)
 
 
 def _one_axis(values: Array) -> Array:
@@ -74,25 +75,29 @@ def _one_axis(values: Array) -> Array:
 
 
 def score_blocks(
-    posterior: Posterior, encoded: Sequence[Encoded], n_rows: int, draws: Draws
+    posterior: Posterior, encoded: Sequence[Encoded], n_rows: int, draws: Draws, *, complete: bool = False
 ) -> Iterator[tuple[slice, Array]]:
-    """Yield row slices with the scores of their labels, less what all labels share: float32, (row, label, draw)."""
-    n_labels = len(posterior.classes)
-    dense, sparse = _design(posterior, encoded, slice(0, 0))
+    """Yield row slices with the scores of their labels: (row, label, draw).
+
+    Scores are log p(label, row given θ) less what all labels share, in float32; complete ones, in float64, lack only
+    what is the same for all draws too.
+    """
+    n_labels, dtype = len(posterior.classes), np.dtype(np.float64 if complete else np.float32)
+    dense, sparse = _design(posterior, encoded, slice(0, 0), dtype)
     width = dense.shape[1] + sum(design.shape[1] for design in sparse)
     chunks = _slices(draws.n_draws, max(1, TABLE_CELLS // (width * n_labels)))
     is_sparse = [part.family.whole_row for part in posterior.parts]
 
     def table(chunk: slice) -> tuple[Array, list[Array]]:
-        return _table(draws.naturals(chunk), is_sparse)
+        return _table(draws.naturals(chunk), is_sparse, complete=complete)
 
     if len(chunks) == 1:
         table, step = cache(table), min(BLOCK_ROWS, BLOCK_SCORES // (n_labels * draws.n_draws))
     else:
         step = SCORE_CELLS // (n_labels * draws.n_draws)
     for rows in _slices(n_rows, max(1, step)):
-        scores = np.empty((rows.stop - rows.start, n_labels, draws.n_draws), dtype=np.float32)
-        design = _design(posterior, encoded, rows)
+        scores = np.empty((rows.stop - rows.start, n_labels, draws.n_draws), dtype)
+        design = _design(posterior, encoded, rows, dtype)
         for chunk in chunks:
             scores[..., chunk] = _product(design, table(chunk)).reshape(*scores.shape[:2], -1)
         yield rows, scores
@@ -102,30 +107,35 @@ def _slices(length: int, step: int) -> list[slice]:
     return [slice(start, min(start + step, length)) for start in range(0, length, step)]
 
 
-def _design(posterior: Posterior, encoded: Sequence[Encoded], rows: slice) -> tuple[Array, list[Any]]:
+def _design(posterior: Posterior, encoded: Sequence[Encoded], rows: slice, dtype: Any) -> tuple[Array, list[Any]]:
     """Statistics of some rows: a one for the label's own term with the dense parts beside it, and the sparse parts."""
-    dense: list[Array] = [np.ones((rows.stop - rows.start, 1), dtype=np.float32)]
+    dense: list[Array] = [np.ones((rows.stop - rows.start, 1), dtype)]
     sparse: list[Any] = []
     for part, arrays in zip(posterior.parts, encoded, strict=True):
-        design = part.design(arrays.take(rows)).astype(np.float32)
+        design = part.design(arrays.take(rows)).astype(dtype)
         (sparse if part.family.whole_row else dense).append(design)
     return np.concatenate(dense, axis=1), sparse
 
 
-def _table(naturals: Naturals, is_sparse: Sequence[bool]) -> tuple[Array, list[Array]]:
-    """Natural parameters in the order of ``_design``, each (m, label · draw), less their mean over the labels."""
+def _table(naturals: Naturals, is_sparse: Sequence[bool], *, complete: bool) -> tuple[Array, list[Array]]:
+    """Natural parameters in the order of ``_design``, each (m, label · draw)."""
+    arranged = _draws_innermost if complete else _centred
     log_label, parts = naturals
-    dense: list[Array] = [_centred(log_label[..., None])]
+    dense: list[Array] = [arranged(log_label[..., None])]
     sparse: list[Array] = []
     for values, apart in zip(parts, is_sparse, strict=True):
-        (sparse if apart else dense).append(_centred(values))
+        (sparse if apart else dense).append(arranged(values))
     return np.concatenate(dense), sparse
 
 
 def _centred(values: Array) -> Array:
     """From (draw, label, m) to float32 (m, label · draw), what all labels share taken off to save digits."""
-    centred = values - values.mean(1, keepdims=True)
-    return centred.astype(np.float32).transpose(2, 1, 0).reshape(values.shape[2], -1)
+    return _draws_innermost((values - values.mean(1, keepdims=True)).astype(np.float32))
+
+
+def _draws_innermost(values: Array) -> Array:
+    """From (draw, label, m) to (m, label · draw)."""
+    return values.transpose(2, 1, 0).reshape(values.shape[2], -1)
 
 
 def _product(design: tuple[Array, list[Any]], table: tuple[Array, list[Array]]) -> Array:

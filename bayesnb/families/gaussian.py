@@ -100,7 +100,7 @@ class GaussianStatistics(Statistics):
         return -0.5 * LOG_2PI * self.count
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Gaussian(Family):
     """Continuous features; x given (μ, σ²) ~ Normal(μ, σ²), (μ, σ²) ~ normal–inverse-gamma.
 
@@ -109,7 +109,10 @@ class Gaussian(Family):
     prior : None, NormalInverseGamma or function
         None is unit information about the pooled column: location the pooled mean, pseudo_count 1, shape 1, scale the
         pooled variance. It moves and scales with the column, so that the unit of measurement does not matter.
-        A function that declares PyMC variables is a prior without a closed form: see ``bayesnb.priors.Sampled``.
+        A function that declares PyMC variables is a prior without a closed form: see ``bayesnb.free_priors.FreePrior``.
+    mean, sd : pymc distribution, optional
+        Priors in place of the conjugate one, such as ``pymc.Normal.dist(0, 1)`` and ``pymc.HalfNormal.dist(1)``: of μ
+        and of σ given each label, independent of each other.
 
     Examples
     --------
@@ -118,6 +121,8 @@ class Gaussian(Family):
     """
 
     prior: Any = None
+    mean: Any = None
+    sd: Any = None
     parameters: ClassVar[tuple[str, ...]] = ("mean", "sd")
     name: ClassVar[str] = "Gaussian"
     prior_type: ClassVar[type[Prior]] = NormalInverseGamma
@@ -131,7 +136,7 @@ class Gaussian(Family):
         pooled = statistics.pooled()
         variance = _quotient(pooled.squares_about_mean, pooled.count)[0]
         rounding = (4 * np.finfo(float).eps * pooled.mean[0]) ** 2  # of a constant, variance is but rounding error
-        return (variance > rounding) | (self.prior is not None)
+        return (variance > rounding) | self.has_own_unit
 
     def statistics(
         self, x: Any, y: Array, n_labels: int, weight: Array | None = None, observed: Array | None = None

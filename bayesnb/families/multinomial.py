@@ -37,7 +37,7 @@ class MultinomialStatistics(Statistics):
         return self.log_coefficients
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Multinomial(Family):
     """A row of counts n over V terms; p(n given θ) = (n₊!/∏ n_v!) ∏ θ_v^{n_v}, θ ~ Dirichlet.
 
@@ -46,7 +46,7 @@ class Multinomial(Family):
     prior : None, number, str, array_like, mapping, Dirichlet or function
         None takes the model's ``concentration``. Otherwise one λ for all terms, "laplace" (1), "jeffreys" (½) or
         "perks" (1/V), one λ a term, or a mapping from each column name to its λ.
-        A function that declares PyMC variables is a prior without a closed form: see ``bayesnb.priors.Sampled``.
+        A function that declares PyMC variables is a prior without a closed form: see ``bayesnb.free_priors.FreePrior``.
 
     Examples
     --------

@@ -26,7 +26,7 @@ class PoissonStatistics(Statistics):
         return -self.log_factorials
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Poisson(Family):
     """Counts of events; p(x given θ) = θ^x e^{−θ} / x!, θ ~ Gamma.
 
@@ -34,7 +34,9 @@ class Poisson(Family):
     ----------
     prior : None, Gamma or function
         None is Gamma(shape 1, rate 1 / pooled mean): one row's worth of knowledge about the pooled column.
-        A function that declares PyMC variables is a prior without a closed form: see ``bayesnb.priors.Sampled``.
+        A function that declares PyMC variables is a prior without a closed form: see ``bayesnb.free_priors.FreePrior``.
+    rate : pymc distribution, optional
+        A prior in place of the conjugate one, such as ``pymc.LogNormal.dist(0, 1)``: that of θ given each label.
 
     Examples
     --------
@@ -43,6 +45,7 @@ class Poisson(Family):
     """
 
     prior: Any = None
+    rate: Any = None
     parameters: ClassVar[tuple[str, ...]] = ("rate",)
     name: ClassVar[str] = "Poisson"
     prior_type: ClassVar[type[Prior]] = Gamma
@@ -51,7 +54,7 @@ class Poisson(Family):
         return self.unit_information(statistics) if self.prior is None else self.prior
 
     def is_informative(self, statistics: PoissonStatistics) -> Array:
-        return (statistics.total.sum(0) > 0) | (self.prior is not None)
+        return (statistics.total.sum(0) > 0) | self.has_own_unit
 
     def statistics(
         self, x: Any, y: Array, n_labels: int, weight: Array | None = None, observed: Array | None = None
