@@ -71,11 +71,12 @@ def groups_of_rows(
     """Return the groups ``log_likelihood``, ``observed_data`` and ``posterior_predictive``."""
     x = [part.x.toarray() if sparse.issparse(part.x) else part.x for part in rows.encoded]
     some = _spread_evenly(draws, replicates)
-    replicated = simulate(posterior, some, len(rows.codes), [values.sum(-1).astype(int) for values in x], rng)
+    codes, simulated = simulate(posterior, some, len(rows.codes), [values.sum(-1).astype(int) for values in x], rng)
+    x = [values.astype(like.dtype) for values, like in zip(x, simulated, strict=True)]  # counts are whole numbers
     return {
         "log_likelihood": log_likelihood(posterior, rows, draws),
-        "observed_data": _values(posterior, rows, rows.codes, x, ()),
-        "posterior_predictive": _values(posterior, rows, *replicated, SAMPLE_DIMS),
+        "observed_data": _values(posterior, rows, rows.codes.astype(codes.dtype), x, ()),
+        "posterior_predictive": _values(posterior, rows, codes, simulated, SAMPLE_DIMS),
     }
 
 

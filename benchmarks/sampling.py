@@ -1,10 +1,15 @@
 """Seconds to build, compile and sample, and the smallest effective sample size, of the plain and the compact model.
 
-Every line is a process of its own, cold (with empty caches of compiled code) or warm. CPU seconds are those of the
-process, all threads and compilers included; they are steadier than wall-clock seconds on a busy machine.
+Every line is a process of its own, cold (with empty caches of compiled code) or warm, and draws 4 × 1,000 on two cores.
+CPU seconds are those of the process, all threads and compilers included; they are steadier than wall-clock seconds on a
+busy machine. A line that is not finished in two minutes is given up.
 
-    python benchmarks/sampling.py features      10, 100 and 500 features, compact and plain, nutpie and PyMC's own NUTS
+    python benchmarks/sampling.py features      compact and plain: 10 categorical and 4 Gaussian features, 100 mixed,
+                                                100 and 500 categorical, 60 Gaussian
     python benchmarks/sampling.py rows          10^3, 10^5 and 10^7 rows on statistics; 10^3 to 10^5 on rows
+    python benchmarks/sampling.py samplers      nutpie, PyMC's own NUTS, and what else is installed
+
+Or a single line, by what stands in its columns: ``line cold statistics compact nutpie mixed 14 1000``.
 """
 
 import json
@@ -17,18 +22,19 @@ import time
 
 import numpy as np
 
-LIMIT = 600  # seconds, after which a line is given up
+LIMIT = 120  # seconds
+CATEGORICAL = {"mixed": 5, "categorical": 7, "gaussian": 0}  # of every seven features; the rest are Gaussian
 
 
-def table(n_features, n_rows):
-    """Three labels; of seven features five are categorical, of 2 to 5 levels, and two Gaussian."""
+def table(kind, n_features, n_rows):
+    """Three labels; categorical features have 2 to 5 levels."""
     import pandas as pd
 
     rng = np.random.default_rng(0)
     y = rng.integers(0, 3, n_rows)
     columns = {}
     for j in range(n_features):
-        if j % 7 < 5:
+        if j % 7 < CATEGORICAL[kind]:
             prob = rng.dirichlet(np.ones(2 + j % 4), 3)
             columns[f"x{j}"] = (rng.random(n_rows)[:, None] > prob.cumsum(1)[y]).sum(1).astype(str)
         else:
@@ -36,7 +42,7 @@ def table(n_features, n_rows):
     return pd.DataFrame(columns), y
 
 
-def measure(likelihood, form, sampler, n_features, n_rows):
+def measure(likelihood, form, sampler, kind, n_features, n_rows):
     """One line of the table, as JSON; statistics of 10^7 rows are those of 1,000 rows of weight 10^4."""
     start = time.perf_counter()
     import arviz as az
@@ -47,7 +53,7 @@ def measure(likelihood, form, sampler, n_features, n_rows):
 
     imported = time.perf_counter()
     kept = n_rows if likelihood == "rows" else 1000
-    X, y = table(n_features, kept)
+    X, y = table(kind, n_features, kept)
     model = NaiveBayes().fit(X, y, np.full(kept, n_rows / kept))
     begin = time.perf_counter()
     if form == "compact":
@@ -79,29 +85,38 @@ def line(cache, *arguments):
             done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=LIMIT)  # noqa: S603
             numbers = [f"{value:9.2f}" for value in json.loads(done.stdout.splitlines()[-1])]
         except subprocess.TimeoutExpired:
-            numbers = [f"given up after {LIMIT} s"]
-    likelihood, form, sampler, n_features, n_rows = arguments
-    print(f"{likelihood:10} {form:7} {sampler:6} {cache:5} {n_features:4} {n_rows:9}", *numbers, flush=True)
+            numbers = [f"not finished in {LIMIT} s"]
+    likelihood, form, sampler, kind, n_features, n_rows = arguments
+    print(f"{likelihood:10} {form:7} {sampler:8} {cache:5} {kind:11} {n_features:>4} {n_rows:>9}", *numbers, flush=True)
 
 
 def main(what):
     print("likelihood form sampler cache features rows | seconds: build, compile, sample, all; CPU | smallest ESS")
     if what == "features":
-        for n_features in (14, 100, 500):
-            line("cold", "statistics", "compact", "nutpie", n_features, 1000)
-            line("warm", "statistics", "compact", "nutpie", n_features, 1000)
-        line("warm", "statistics", "compact", "pymc", 14, 1000)
-        line("cold", "statistics", "plain", "nutpie", 14, 1000)
-        line("cold", "statistics", "plain", "nutpie", 100, 1000)
-    else:
+        for kind, n_features in (
+            ("mixed", 14),
+            ("mixed", 100),
+            ("categorical", 100),
+            ("categorical", 500),
+            ("gaussian", 60),
+        ):
+            line("cold", "statistics", "compact", "nutpie", kind, n_features, 1000)
+            line("warm", "statistics", "compact", "nutpie", kind, n_features, 1000)
+            line("cold", "statistics", "plain", "nutpie", kind, n_features, 1000)
+    elif what == "rows":
         for n_rows in (10**3, 10**5, 10**7):
-            line("warm", "statistics", "compact", "nutpie", 14, n_rows)
-        for n_rows in (10**3, 10**4):
-            line("warm", "rows", "plain", "nutpie", 14, n_rows)
+            line("warm", "statistics", "compact", "nutpie", "mixed", 14, n_rows)
+        for n_rows in (10**3, 10**4, 10**5):
+            line("warm", "rows", "plain", "nutpie", "mixed", 14, n_rows)
+    else:
+        for sampler in ("nutpie", "pymc", "numpyro", "blackjax"):
+            line("cold", "statistics", "compact", sampler, "mixed", 14, 1000)
 
 
 if __name__ == "__main__":
     if sys.argv[1] == "measure":
-        measure(*sys.argv[2:5], *map(int, sys.argv[5:]))
+        measure(*sys.argv[2:6], *map(int, sys.argv[6:]))
+    elif sys.argv[1] == "line":
+        line(*sys.argv[2:])
     else:
         main(sys.argv[1])
