@@ -19,6 +19,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
+    "sphinx-mathjax-offline",  # formulas are typeset by what the site itself serves
     "sphinx_design",
     "sphinxcontrib.bibtex",
 ]
@@ -36,6 +37,7 @@ nb_execution_timeout = 900
 nb_merge_streams = True
 
 autosummary_generate = True
+toc_object_entries_show_parents = "hide"
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
 
@@ -51,7 +53,7 @@ html_theme_options = {
     "navigation_with_keys": False,
     "show_toc_level": 2,
     "show_prev_next": True,
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {"**": ["page-toc"], "comparison": []},  # its table needs the room
     "footer_start": ["copyright"],
     "footer_end": [],
     "pygments_light_style": "a11y-high-contrast-light",
