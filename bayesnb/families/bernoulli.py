@@ -48,7 +48,9 @@ class Bernoulli(Family):
     prior : None, number, str, pair, mapping, Beta or function
         None takes the model's ``concentration``. A number is the λ of both values; "laplace", "jeffreys" and "perks"
         are 1, ½ and ½; a pair is (λ of one, λ of zero), a mapping ``{1: λ, 0: λ}``.
-        A function that declares PyMC variables is a prior without a closed form: see ``bayesnb.free_priors.FreePrior``.
+        Priors without a closed form: a Beta with a PyMC distribution in place of a parameter, which the features
+        that are given this one object share; or a function that declares PyMC variables, see
+        ``bayesnb.free_priors.FreePrior``.
     prob : pymc distribution, optional
         A prior in place of the conjugate one, such as ``pymc.LogitNormal.dist(0, 1)``: that of θ given each label.
 

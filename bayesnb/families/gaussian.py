@@ -109,7 +109,9 @@ class Gaussian(Family):
     prior : None, NormalInverseGamma or function
         None is unit information about the pooled column: location the pooled mean, pseudo_count 1, shape 1, scale the
         pooled variance. It moves and scales with the column, so that the unit of measurement does not matter.
-        A function that declares PyMC variables is a prior without a closed form: see ``bayesnb.free_priors.FreePrior``.
+        Priors without a closed form: a NormalInverseGamma with a PyMC distribution in place of a parameter, which the
+        features that are given this one object share; or a function that declares PyMC variables, see
+        ``bayesnb.free_priors.FreePrior``.
     mean, sd : pymc distribution, optional
         Priors in place of the conjugate one, such as ``pymc.Normal.dist(0, 1)`` and ``pymc.HalfNormal.dist(1)``: of μ
         and of σ given each label, independent of each other.

@@ -34,7 +34,9 @@ class Poisson(Family):
     ----------
     prior : None, Gamma or function
         None is Gamma(shape 1, rate 1 / pooled mean): one row's worth of knowledge about the pooled column.
-        A function that declares PyMC variables is a prior without a closed form: see ``bayesnb.free_priors.FreePrior``.
+        Priors without a closed form: a Gamma with a PyMC distribution in place of a parameter, which the features
+        that are given this one object share; or a function that declares PyMC variables, see
+        ``bayesnb.free_priors.FreePrior``.
     rate : pymc distribution, optional
         A prior in place of the conjugate one, such as ``pymc.LogNormal.dist(0, 1)``: that of θ given each label.
 
