@@ -1,6 +1,7 @@
 """Priors without a closed form: refused where it is asked for, sampled with PyMC against quadrature."""
 
 import arviz as az
+import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pymc as pm
@@ -11,8 +12,9 @@ from scipy.special import expit, gammaln
 from sklearn.base import clone
 
 import bayesnb
-from bayesnb import Bernoulli, Beta, Categorical, Dirichlet, Gamma, Gaussian, Multinomial, NaiveBayes, Poisson
+from bayesnb import Bernoulli, Beta, Categorical, Dirichlet, Gamma, Gaussian, Multinomial, NaiveBayes, Poisson, plots
 
+mpl.use("agg")
 RNG = np.random.default_rng(0)
 Y = np.repeat(["A", "B"], [6, 4])
 X = pd.DataFrame(
@@ -91,8 +93,13 @@ def test_what_is_not_a_prior_is_refused(make, message):
 
 
 def test_the_density_of_distributions_is_scipys():
-    """Of rows, labels and parameters together, at two points."""
-    families = {"g": NORMAL, "n": Poisson(rate=pm.LogNormal.dist(0, 1)), "f": Bernoulli(prob=pm.LogitNormal.dist(1, 2))}
+    """Of rows, labels and parameters together, at two points; each label may have a prior mean of its own."""
+    by_label = Gaussian(mean=pm.Normal.dist([0, 1], 1), sd=pm.HalfNormal.dist(2))
+    families = {
+        "g": by_label,
+        "n": Poisson(rate=pm.LogNormal.dist(0, 1)),
+        "f": Bernoulli(prob=pm.LogitNormal.dist(1, 2)),
+    }
     rows = X[["g", "n", "f"]]
     density = log_joint(NaiveBayes(families).fit(rows, Y).to_pymc(rows, Y, likelihood="rows"))
     k = (Y == "B").astype(int)
@@ -101,7 +108,9 @@ def test_the_density_of_distributions_is_scipys():
         theta = {"label_prob": rng.dirichlet([1, 1]), "f_prob": rng.random(2)}
         theta |= {name: rng.random(2) + 0.5 for name in ("g_mean", "g_sd", "n_rate")}
         prob = theta["f_prob"]
-        expected = stats.norm.logpdf(theta["g_mean"]).sum() + stats.halfnorm.logpdf(theta["g_sd"], scale=2).sum()
+        expected = (
+            stats.norm.logpdf(theta["g_mean"], [0, 1]).sum() + stats.halfnorm.logpdf(theta["g_sd"], scale=2).sum()
+        )
         expected += stats.lognorm.logpdf(theta["n_rate"], 1).sum()
         expected += (stats.norm.logpdf(np.log(prob / (1 - prob)), 1, 2) - np.log(prob * (1 - prob))).sum()
         expected += np.log(theta["label_prob"][k]).sum()
@@ -164,6 +173,7 @@ def test_predictions_from_draws_are_those_of_the_conjugate_twin(twins):
         assert (estimate.mcse < 0.01).all()
     for name in ("mean", "sd", "lower", "upper", "entropy_epistemic"):
         np.testing.assert_allclose(found[name], expected[name], atol=1e-5)
+    assert plots.plot_uncertainty(found.isel(row=slice(5))).get_xlabel() == "probability of the label"
     assert (found.prediction, expected.prediction) == ("draws weighted by p(row given θ)", "closed form")
 
 
