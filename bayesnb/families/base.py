@@ -6,7 +6,6 @@ import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -120,7 +119,7 @@ class Family(ABC):
         given = {name: getattr(self, name, None) for name in self.parameters}
         return {name: value for name, value in given.items() if value is not None}
 
-    @cached_property
+    @property
     def free_prior(self) -> FreePrior | None:
         """The prior that only PyMC can update, or None if it has a closed form."""
         return FreePrior.of(self.prior, self.distributions)
