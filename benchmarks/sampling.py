@@ -2,7 +2,8 @@
 
 Every line is a process of its own, cold (with empty caches of compiled code) or warm, and draws 4 × 1,000 on two cores.
 Stages are in CPU seconds, of all threads: a busy machine changes them little, and on two idle cores compiling takes as
-long on the clock, sampling half as long. A line that needs more than two minutes of CPU is given up.
+long on the clock, sampling half as long. Before and after stands a yardstick, a loop of 10^7 additions in Python, which
+tells how fast the processor was at the time. A line that needs more than two minutes of CPU is given up.
 
     python benchmarks/sampling.py features      compact and plain: 10 categorical and 4 Gaussian features, 100 mixed,
                                                 100 and 500 categorical, 60 Gaussian
@@ -42,10 +43,17 @@ def table(kind, n_features, n_rows):
     return pd.DataFrame(columns), y
 
 
+def yardstick():
+    start, total = time.process_time(), 0
+    for number in range(10**7):
+        total += number
+    return time.process_time() - start
+
+
 def measure(likelihood, form, sampler, kind, n_features, n_rows):
     """One line of the table, as JSON; statistics of 10^7 rows are those of 1,000 rows of weight 10^4."""
     resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, LIMIT))
-    start = time.perf_counter()
+    before, start = yardstick(), time.process_time()
     import arviz as az
     import nutpie
     import pymc as pm
@@ -74,10 +82,9 @@ def measure(likelihood, form, sampler, kind, n_features, n_rows):
     known = {"model": built, "compute_convergence_checks": False} if form == "plain" else {}
     tree = sample(nuts_sampler=sampler, **known, **options)
     marks.append(time.process_time())
-    clock = time.perf_counter() - start
     ess = az.ess(tree["posterior"].dataset)
     smallest = min(float(values.min()) for values in ess.data_vars.values())
-    print(json.dumps([*np.diff(marks), marks[-1], clock, smallest]))
+    print(json.dumps([*np.diff(marks), marks[-1] - start, smallest, before, yardstick()]))
 
 
 def line(cache, *arguments):
@@ -96,7 +103,7 @@ def line(cache, *arguments):
 
 
 def main(what):
-    print("likelihood form sampler cache features rows | CPU: build, compile, sample, all | clock | smallest ESS")
+    print("likelihood form sampler cache features rows | build, compile, sample, all | smallest ESS | yardstick")
     if what == "features":
         for kind, n_features in (
             ("mixed", 14),
