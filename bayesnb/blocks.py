@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -10,13 +10,12 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from bayesnb.families import Bernoulli, Categorical, Family, Gaussian, Multinomial, Poisson
+from bayesnb.families import Bernoulli, Categorical, Family, Gaussian, Multinomial
 from bayesnb.families.base import Array
 from bayesnb.frame import Column, Table, object_array, plain
 from bayesnb.priors import Prior
 
 LOOKUP_SPAN = 1 << 16  # integers spread no wider than this are coded by a table, others by hashing
-LARGEST = 1e150  # the squares of larger numbers overflow
 
 Unseen = Literal["error", "ignore"]
 Missing = Literal["ignore", "level", "error"]
@@ -54,8 +53,9 @@ def plan(
     ----------
     table : Table
     families : Family, mapping or None
-        One family for all columns; or a mapping from a column name (for an array: its position or x0, x1, …), or a
-        tuple of them, to a family; columns that it does not name are read by their type, as all are with None.
+        One family for all columns; or a mapping from a column name (for an array: its position or x0, x1, …), a tuple
+        of them, or a slice of positions, to a family; columns that it does not name are read by their type, as all are
+        with None.
 
     Raises
     ------
@@ -64,13 +64,14 @@ def plan(
     TypeError
         If something other than a family stands where one belongs.
     """
-    if families is None:
-        _check_density(Gaussian(), table)
     groups: list[tuple[Family, list[int]]] = []
+    open_groups: list[tuple[Family, list[int]]] = []
     for family, positions in _assignments(table, families):
-        joined = next((g for g in groups if g[0] == family), None) if _is_any_width(family) else None
+        is_any_width = _is_any_width(family)
+        joined = next((g for g in open_groups if g[0] == family), None) if is_any_width else None
         if joined is None:
             groups.append((family, positions))
+            open_groups += groups[-1:] if is_any_width else []
         else:
             joined[1].extend(positions)
     return tuple(_block(table, family, positions, missing) for family, positions in groups)
@@ -92,7 +93,16 @@ def _assignments(table: Table, families: Any) -> Iterable[tuple[Family, list[int
             if position in taken:
                 raise ValueError(f"families names the column {table.names[position]!r} more than once.")
             taken.add(position)
-        chosen += [(family_of(table.read(p)), [p]) for p in everything if p not in taken]
+        rest = [position for position in everything if position not in taken]
+        if rest and sparse.issparse(table.array):
+            raise ValueError(
+                f"families must name every column of a sparse matrix, but leaves out "
+                f"{shown(table.names[p] for p in rest)}: a slice, such as slice(2, None), names all from a position on."
+            )
+        chosen += [(family_of(table.read(p)), [p]) for p in rest]
+    elif sparse.issparse(table.array) and not isinstance(families, Bernoulli | Multinomial):
+        name = "Gaussian" if families is None else _checked(families).name
+        raise ValueError(f"{name} does not read a sparse matrix: read it as Multinomial() or Bernoulli().")
     elif families is None:
         chosen = [(family_of(table.read(p)), [p]) for p in everything]
     else:
@@ -115,6 +125,8 @@ def _checked(family: Any) -> Family:
 def _positions(table: Table, key: Any) -> list[int]:
     if key in table.place:
         return [table.place[key]]
+    if isinstance(key, slice):
+        return list(range(len(table.names))[key])
     if isinstance(key, tuple):
         return [position for part in key for position in _positions(table, part)]
     if isinstance(key, int | np.integer) and not table.is_named and 0 <= key < len(table.names):
@@ -135,7 +147,8 @@ def _block(table: Table, family: Family, positions: list[int], missing: Missing)
     names = tuple(table.names[position] for position in positions)
     if not isinstance(family, Categorical):
         _check_width(family, names)
-        return Block(family, tuple(positions), names, missing="error" if missing == "error" else "ignore")
+        of_family = family.missing or ("ignore" if missing == "level" else missing)
+        return Block(family, tuple(positions), names, missing=of_family)
     column = table.read(positions[0])
     if column.kind == "mixed" and family.levels is None:
         raise ValueError(
@@ -203,13 +216,12 @@ def encode(block: Block, table: Table, positions: tuple[int, ...], unseen: Unsee
     ValueError
         If a value does not fit the family, naming the column, the value and the first row.
     """
-    _check_density(block.family, table)
     if block.missing == "error":
         _check_complete(table, positions)
     if isinstance(block.family, Categorical):
         return _codes(block, table, positions[0], unseen)
     if isinstance(block.family, Multinomial):
-        return _documents(table, positions)
+        return _documents(block.family, table, positions)
     whole = _whole_array(block, table, positions)
     return _stacked(block.family, table, positions) if whole is None else whole
 
@@ -231,11 +243,6 @@ def _check_complete(table: Table, positions: tuple[int, ...]) -> None:
                 f"Column {table.names[position]!r} has no value in {table.row_name(int(np.argmax(missing)))}, and the "
                 'model was made with missing="error": fill it, or leave it out with missing="ignore".'
             )
-
-
-def _check_density(family: Family, table: Table) -> None:
-    if sparse.issparse(table.array) and not isinstance(family, Bernoulli | Multinomial):
-        raise ValueError(f"{family.name} does not read a sparse matrix: read it as Multinomial() or Bernoulli().")
 
 
 def _codes(block: Block, table: Table, position: int, unseen: Unseen) -> Encoded:
@@ -275,13 +282,13 @@ def _is_narrow(values: Array, levels: tuple[Any, ...]) -> bool:
     return max(levels) - min(levels) < LOOKUP_SPAN
 
 
-def _documents(table: Table, positions: tuple[int, ...]) -> Encoded:
+def _documents(family: Multinomial, table: Table, positions: tuple[int, ...]) -> Encoded:
     """Rows of counts in compressed form; a row with a missing count is an empty one, which says nothing."""
     if sparse.issparse(table.array):
         counts = table.array if len(positions) == table.array.shape[1] else table.array[:, list(positions)]
-        _check_sparse(table, counts, Multinomial)
+        _check_sparse(table, counts, family)
         return Encoded(counts)
-    encoded = _stacked(Multinomial(), table, positions)
+    encoded = _stacked(family, table, positions)
     x = encoded.x if encoded.observed is None else encoded.x * encoded.observed.all(1, keepdims=True)
     return Encoded(sparse.csr_array(x))
 
@@ -291,9 +298,11 @@ def _whole_array(block: Block, table: Table, positions: tuple[int, ...]) -> Enco
     array, first = table.array, positions[0]
     if array is None or positions != tuple(range(first, first + len(positions))):
         return None
+    if sparse.issparse(array) and not isinstance(block.family, Bernoulli):
+        return None  # a few columns of numbers beside those of words
     x = array if len(positions) == array.shape[1] else array[:, first : first + len(positions)]
     if sparse.issparse(x):
-        _check_sparse(table, x, type(block.family))
+        _check_sparse(table, x, block.family)
         return Encoded(x)
     observed = None
     if x.dtype.kind == "f":
@@ -326,32 +335,22 @@ def _stacked(family: Family, table: Table, positions: tuple[int, ...]) -> Encode
 
 def _check_cells(family: Family, table: Table, positions: tuple[int, ...], x: Array) -> None:
     """Raise if a value lies outside the support of its family, naming the first one."""
-    is_inside, support = _SUPPORT[type(family)]
-    inside = is_inside(x)
+    inside = family.takes(x)
     if inside.all():
         return
     row, j = np.argwhere(~inside)[0]
     raise ValueError(
-        f"{family.name} takes {support}, but column {table.names[positions[j]]!r} has the value "
+        f"{family.name} takes {family.support}, but column {table.names[positions[j]]!r} has the value "
         f"{plain(x[row, j])!r} in {table.row_name(int(row))}."
     )
 
 
-def _check_sparse(table: Table, x: Any, family: type[Family]) -> None:
-    is_inside, support = _SUPPORT[family]
-    inside = is_inside(x.data)
+def _check_sparse(table: Table, x: Any, family: Family) -> None:
+    inside = family.takes(x.data)
     if not inside.all():
         entry = int(np.argmin(inside))
         row = int(np.searchsorted(x.indptr, entry, side="right")) - 1
         raise ValueError(
-            f"{family.name} takes {support}, but column {table.names[x.indices[entry]]!r} has the value "
+            f"{family.name} takes {family.support}, but column {table.names[x.indices[entry]]!r} has the value "
             f"{plain(x.data[entry])!r} in {table.row_name(row)}."
         )
-
-
-_SUPPORT: dict[type[Family], tuple[Callable[[Array], Array], str]] = {
-    Bernoulli: (lambda x: (x == 0) | (x == 1), "0 and 1, or False and True"),
-    Gaussian: (lambda x: np.abs(x) < LARGEST, "finite numbers of size below 1e150"),
-    Poisson: (lambda x: (x >= 0) & (np.floor(x) == x) & np.isfinite(x), "whole numbers from 0"),
-    Multinomial: (lambda x: (x >= 0) & (np.floor(x) == x) & np.isfinite(x), "counts, whole numbers from 0"),
-}

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 
 import numpy as np
 import xarray as xr
 from scipy.optimize import brentq
 from scipy.special import betaincinv, logsumexp, softmax
 
-from bayesnb.families.base import Array
+from bayesnb.blocks import Encoded
+from bayesnb.families.base import SAME, Array
+from bayesnb.posterior import Posterior
+from bayesnb.score_draws import exact_draws, score_blocks
 
 N_BINS = 10
 CHANCE = 0.01  # labels less probable than this, if predictions were honest, are no chance
+N_DRAWS = 1000  # of the labels of all rows; few enough of them fall below ``CHANCE`` to tell
 
 
 class OverconfidenceWarning(UserWarning):
@@ -49,14 +54,32 @@ def calibration(log_prob: Array, y: Array, weight: Array, prob: float) -> xr.Dat
     return result
 
 
+def chance_of_surprise(
+    posterior: Posterior, encoded: Sequence[Encoded], log_prob: Array, y: Array, weight: Array, rng: np.random.Generator
+) -> float:
+    """Return the probability that labels of these rows, drawn from the model, have as low a log score as their own.
+
+    A posterior predictive check: each time, the parameters are drawn, and given them a label for every row. So rows
+    share one error of the parameters, as rows that the model has not seen do. The labels that came true count as one
+    of the draws, and a row's label is drawn once whatever its weight.
+    """
+    total = np.zeros(1 + N_DRAWS)
+    for rows, scores in score_blocks(posterior, encoded, len(y), exact_draws(posterior, N_DRAWS, rng)):
+        steps = softmax(scores, axis=1).cumsum(1)[:, :-1]
+        drawn = (steps < rng.random((len(scores), 1, N_DRAWS), dtype=np.float32)).sum(1)
+        labels = np.column_stack([y[rows], drawn])
+        total += weight[rows] @ np.take_along_axis(log_prob[rows], labels, axis=1)
+    return float((total <= total[0] * (1 - SAME)).mean())  # the same labels may add up in another order
+
+
 def warn_if_overconfident(result: xr.Dataset) -> None:
-    """Warn in plain words where labels that came from the predictions would hardly ever be so surprising."""
+    """Warn in plain words where labels that came from the model would hardly ever be so surprising."""
     if result["p_value"] < CHANCE:
         warnings.warn(
             "The predictions are overconfident: their log probabilities fit the labels best when multiplied by "
-            f"{result['exponent']:.2g} ± {result['exponent_se']:.1g}; labels that came from them as they are would "
-            f"look so with a probability of at most {result['p_value']:.1g}. Features that depend on each other count "
-            'the same evidence several times: feature_weights="loo" learns how much of it to count.',
+            f"{result['exponent']:.2g} ± {result['exponent_se']:.1g}; labels that came from the model would look so "
+            f"with a probability of at most {result['p_value']:.1g}. Features that depend on each other count the same "
+            'evidence several times: feature_weights="loo" learns how much of it to count.',
             OverconfidenceWarning,
             stacklevel=3,
         )

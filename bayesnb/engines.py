@@ -8,11 +8,11 @@ becomes its count and its sums about a shift.
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.util import find_spec
-from itertools import batched
+from itertools import batched, chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,7 +25,8 @@ from bayesnb.families import Categorical, Gaussian, Multinomial, Poisson
 from bayesnb.families.base import Array, Statistics
 from bayesnb.families.gaussian import GaussianStatistics
 from bayesnb.families.multinomial import MultinomialStatistics
-from bayesnb.frame import Column, Table, check_names, column_of_series
+from bayesnb.frame import LEAVE_OUT, Column, Table, check_names, column_of_series
+from bayesnb.schema import schema_of_frame
 from bayesnb.summary import Summary, label_codes
 
 DIGITS_KEPT = 1e4  # a shift further than √1e4 standard deviations from the mean would cost over four of sixteen digits
@@ -117,8 +118,10 @@ def collect(frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
     return frame.collect(engine="streaming") if frame.implementation.is_polars() else frame.collect()
 
 
-def read_rows(X: Any, y: Any, sample_weight: Any) -> LazyRows:
+def read_rows(X: Any, y: Any, sample_weight: Any, na_values: Sequence[str] = ()) -> LazyRows:
     """Return the rows of a lazy frame or a file, with the columns of labels and weights by their names.
+
+    Features that hold one of the texts ``na_values`` are missing there.
 
     Raises
     ------
@@ -135,11 +138,21 @@ def read_rows(X: Any, y: Any, sample_weight: Any) -> LazyRows:
     if sample_weight is not None:
         _check_weights(frame, sample_weight)
         frame = frame.filter(nw.col(sample_weight) > 0)
-    rows = LazyRows(frame, y, sample_weight, _empty_table(frame.drop(*chosen)))
+    features = _empty_table(frame.drop(*chosen)).without(na_values)
+    frame = _without(frame, features, na_values) if na_values else frame
+    rows = LazyRows(frame, y, sample_weight, features)
     if rows.labels.missing is not None:
         count = rows.by_label.count[rows.labels.missing].sum()
-        raise ValueError(f"The label is missing in {count:g} rows: leave out the rows without a label.")
+        raise ValueError(f"The label is missing in {count:g} rows: {LEAVE_OUT}.")
     return rows
+
+
+def _without(frame: nw.LazyFrame[Any], features: Table, texts: Sequence[str]) -> nw.LazyFrame[Any]:
+    """The rows, null where a feature holds one of the texts."""
+    names = (str(name) for position, name in enumerate(features.names) if features.read(position).kind == "text")
+    return frame.with_columns(
+        *(nw.when(~nw.col(name).cast(nw.String).is_in(texts)).then(nw.col(name)).alias(name) for name in names)
+    )
 
 
 def _empty_table(features: nw.LazyFrame[Any]) -> Table:
@@ -155,7 +168,7 @@ def _empty_table(features: nw.LazyFrame[Any]) -> Table:
             return Column(np.zeros(0, dtype=object), levels=dtype.categories, kind="text")
         return column_of_series(head[name], name)
 
-    return Table(tuple(schema), 0, read, is_named=True)
+    return Table(tuple(schema), 0, read, is_named=True, schema=schema_of_frame(head))
 
 
 def _check_weights(frame: nw.LazyFrame[Any], name: str) -> None:
@@ -170,6 +183,8 @@ def _check_weights(frame: nw.LazyFrame[Any], name: str) -> None:
 def batches(X: Any, names: Sequence[Hashable]) -> Iterator[Any]:
     """Yield the rows of a lazy frame or a file piece by piece, each a frame in memory, behind a progress bar.
 
+    The first piece has no rows, only the columns, so that there always is one.
+
     Raises
     ------
     TypeError
@@ -180,7 +195,8 @@ def batches(X: Any, names: Sequence[Hashable]) -> Iterator[Any]:
     frame = scan(X)
     wanted = [str(name) for name in names]
     check_names(wanted, frame.collect_schema().names())
-    pieces = _pieces(frame.select(*wanted))
+    frame = frame.select(*wanted)
+    pieces = chain([nw.to_native(collect(frame.head(0)))], _pieces(frame))
     yield from track(pieces, description="reading", transient=True, disable=not sys.stderr.isatty())
 
 
@@ -190,12 +206,41 @@ def _pieces(frame: nw.LazyFrame[Any]) -> Iterator[Any]:
         return native.collect_batches(chunk_size=BATCH_ROWS, maintain_order=True, engine="streaming")
     if engine.is_duckdb():
         return map(_arrow_table, native.to_arrow_reader(BATCH_ROWS))
+    if engine.is_ibis():
+        return map(_arrow_table, native.to_pyarrow_batches(chunk_size=BATCH_ROWS))
     if engine.is_dask():
         return (part.compute() for part in native.partitions)
     if engine.is_pyspark():
         rows = batched(native.toLocalIterator(), BATCH_ROWS)
         return (pd.DataFrame.from_records(list(some), columns=native.columns) for some in rows)
     raise TypeError(f"A {type(native).__name__} can't be read in pieces: predict for one of its parts at a time.")
+
+
+def write_parquet(
+    pieces: Iterable[Any], keep: Sequence[str], further: Callable[[Any], Mapping[str, Array]], path: str | Path
+) -> None:
+    """Write the kept columns of each piece, beside further ones made of it, to a file that appears when it is whole.
+
+    Raises
+    ------
+    ImportError
+        If PyArrow is not there to write it.
+    """
+    if not find_spec("pyarrow"):
+        raise ImportError("Writing Parquet needs PyArrow: pip install pyarrow.")
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    def table(piece: Any) -> Any:
+        frame = nw.from_native(piece, eager_only=True)
+        return pa.table({**{name: frame[name].to_arrow() for name in keep}, **further(piece)})
+
+    tables = map(table, pieces)
+    first, part = next(tables), Path(f"{path}.part")
+    with parquet.ParquetWriter(part, first.schema) as writer:
+        for rows in chain([first], tables):
+            writer.write_table(rows.cast(first.schema))
+    part.replace(path)
 
 
 def _arrow_table(batch: Any) -> Any:

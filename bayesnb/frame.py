@@ -16,6 +16,7 @@ import pandas as pd
 from scipy import sparse
 
 from bayesnb.families.base import Array
+from bayesnb.schema import NO_SCHEMA, Schema, schema_of_array, schema_of_frame
 
 Kind = Literal["boolean", "number", "text", "mixed"]
 
@@ -32,6 +33,16 @@ class Column:
     def take(self, rows: Array) -> Column:
         """Return the column's rows where the mask is true."""
         return replace(self, values=self.values[rows], missing=None if self.missing is None else self.missing[rows])
+
+    def without(self, texts: Sequence[str], name: Hashable) -> Column:
+        """Return the column with the cells missing that hold one of some texts."""
+        if self.kind not in ("text", "mixed"):
+            return self
+        missing = _either(self.missing, pd.Series(self.values).isin(texts).to_numpy())
+        if self.kind == "mixed":  # what is left may be of one kind
+            return _column_of_objects(object_array(_filled(replace(self, missing=missing), fill=None)), name)
+        levels = self.levels and tuple(level for level in self.levels if level not in texts)
+        return replace(self, missing=missing, levels=levels)
 
     @property
     def present(self) -> Array:
@@ -50,6 +61,7 @@ class Table:
     index: Any = None
     array: Any = None  # the whole input where it is a numeric array or a sparse matrix
     rows: Array | None = None  # where the rows were in the user's table, if some were taken
+    schema: Schema = NO_SCHEMA
 
     @cached_property
     def place(self) -> dict[Hashable, int]:
@@ -67,10 +79,16 @@ class Table:
             rows=np.flatnonzero(rows) if self.rows is None else self.rows[rows],
         )
 
+    def without(self, texts: Sequence[str]) -> Table:
+        """Return the table with the cells missing that hold one of some texts."""
+        if not texts:
+            return self
+        return replace(self, read=lambda position: self.read(position).without(texts, self.names[position]))
+
     def row_name(self, row: int) -> str:
         """Return what an error message calls a row."""
         position = row if self.rows is None else self.rows[row]
-        return f"row {position}" if self.index is None else f"row {position} (index {self.index[row]!r})"
+        return f"row {position}" if self.index is None else f"row {position} (index {plain(self.index[row])!r})"
 
 
 def read_table(X: Any) -> Table:
@@ -107,8 +125,13 @@ def _read_sparse(X: Any) -> Table:
     if not array.has_canonical_format:
         array = array.copy()  # its arrays may be the user's own
         array.sum_duplicates()
+    names = array_names(array.shape[1])
     return Table(
-        array_names(array.shape[1]), array.shape[0], lambda j: Column(array[:, [j]].toarray().ravel()), array=array
+        names,
+        array.shape[0],
+        lambda j: column_of_array(array[:, [j]].toarray().ravel(), names[j]),
+        array=array,
+        schema=schema_of_array(array),
     )
 
 
@@ -126,7 +149,7 @@ def _read_array(X: Any) -> Table:
         return column if mask is None else replace(column, missing=_either(column.missing, mask[:, position]))
 
     is_numeric = array.dtype.kind in "biuf" and mask is None
-    return Table(names, len(array), read, array=array if is_numeric else None)
+    return Table(names, len(array), read, array=array if is_numeric else None, schema=schema_of_array(array))
 
 
 def _wrong_shape(shape: tuple[int, ...]) -> ValueError:
@@ -141,7 +164,12 @@ def _read_frame(frame: nw.DataFrame[Any]) -> Table:
     native = nw.to_native(frame)
     has_index = isinstance(native, pd.DataFrame) and not native.index.equals(pd.RangeIndex(len(native)))
     index = native.index if has_index else None
-    return Table(names, len(frame), lambda j: column_of_series(frame[:, j], names[j]), is_named=True, index=index)
+
+    def read(position: int) -> Column:
+        name = names[position]
+        return column_of_series(frame.get_column(name), name)  # frame[:, position] would list all the names each time
+
+    return Table(names, len(frame), read, is_named=True, index=index, schema=schema_of_frame(frame))
 
 
 def array_names(n_columns: int) -> tuple[str, ...]:
@@ -266,6 +294,12 @@ def check_names(names: Sequence[str], columns: Sequence[str]) -> None:
             raise ValueError(f"X has no column {name!r}; it has {', '.join(map(repr, columns))}.")
 
 
+LEAVE_OUT = (
+    "leave out the rows without a label, or sum over it in fit on a table in memory, "
+    'with NaiveBayes(unlabelled="marginalize")'
+)
+
+
 def read_labels(y: Any, n_rows: int, *, may_lack: bool = False) -> Column:
     """Return the column of labels.
 
@@ -282,7 +316,7 @@ def read_labels(y: Any, n_rows: int, *, may_lack: bool = False) -> Column:
     if column.missing is not None and not may_lack:
         raise ValueError(
             f"The label of row {int(np.argmax(column.missing))} is missing ({int(column.missing.sum())} in all): "
-            "leave out the rows without a label."
+            f"{LEAVE_OUT}."
         )
     return column
 

@@ -79,7 +79,7 @@ def union(first: Summary, second: Summary) -> Summary:
     first, second = (
         one.with_levels(blocks).with_classes(other.classes) for one, other in ((first, second), (second, first))
     )
-    return first.plus(second.label_counts, second.statistics)
+    return first.plus(second.label_counts, second.statistics, second.expected_rows)
 
 
 def _common(mine: Block, other: Block) -> Block:

@@ -10,6 +10,7 @@ from math import prod
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 
 from bayesnb import conjugacy
 from bayesnb.blocks import Block, Encoded, shown
@@ -72,6 +73,10 @@ class Part:
     def n_features(self) -> int:
         """Length of the feature axis; a family of whole rows is one feature."""
         return 1 if self.family.whole_row else len(self.features)
+
+    def informative(self, statistics: Statistics) -> Statistics:
+        """Return the statistics of the informative columns."""
+        return statistics if self.is_informative.all() else statistics.map(lambda array: array[:, self.is_informative])
 
     def encoded(self, encoded: Encoded) -> Encoded:
         """Return the arrays of the informative columns."""
@@ -237,6 +242,9 @@ class Posterior:
         """
         result = self.labels.log_prob_left_out(y, weight)
         for part, arrays in zip(self.parts, encoded, strict=True):
+            if isinstance(part.family, Bernoulli) and sparse.issparse(arrays.x):
+                result += part.family.score_left_out(part.posterior, arrays.x, y, weight, part.weights)
+                continue
             step = max(1, BLOCK_CELLS // (len(self.classes) * part.n_features))
             for start in range(0, len(y), step):
                 rows = slice(start, start + step)

@@ -64,6 +64,14 @@ class Prior:
         """Declare the parameters, named ``<stem>_<parameter>``, in the PyMC model on the stack."""
         raise TypeError(f"{type(self).__name__} has no distribution of PyMC.")
 
+    def mean(self) -> Parameters:
+        """Return the mean of every parameter; nan where there is none."""
+        raise TypeError(f"{type(self).__name__} has no mean of its own.")
+
+    def unconstrained_mode(self) -> Parameters:
+        """Return the mode in unconstrained parameters, log odds and logarithms: that of probabilities is their mean."""
+        return self.mean()
+
     def map(self, function: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> Self:
         """Apply one function to every parameter array: an index, a broadcast, a reshape."""
         return type(self)(*(function(getattr(self, f.name)) for f in fields(self)))
@@ -141,6 +149,10 @@ class Dirichlet(Prior):
         """Log density of ``prob``, shape (...)."""
         return xlogy(self.concentration - 1, parameters["prob"]).sum(-1) - self.log_normalizer()
 
+    def log_jacobian(self, parameters: Parameters) -> NDArray[np.float64]:
+        """Log density of the log odds of ``prob`` less that of ``prob``: Σ ln θ."""
+        return np.asarray(np.log(parameters["prob"]).sum(-1))
+
     def declare(self, stem: str, dims: tuple[str, ...]) -> Parameters:
         """Declare ``<stem>_prob`` in the PyMC model on the stack."""
         import pymc as pm
@@ -198,6 +210,10 @@ class Beta(Prior):
         prob = parameters["prob"]
         return xlogy(self.a - 1, prob) + xlog1py(self.b - 1, -prob) - self.log_normalizer()
 
+    def log_jacobian(self, parameters: Parameters) -> NDArray[np.float64]:
+        """Log density of the log odds of ``prob`` less that of ``prob``: ln θ + ln(1 − θ)."""
+        return np.asarray(np.log(parameters["prob"]) + np.log1p(-parameters["prob"]))
+
     def declare(self, stem: str, dims: tuple[str, ...]) -> Parameters:
         """Declare ``<stem>_prob`` in the PyMC model on the stack."""
         import pymc as pm
@@ -248,6 +264,10 @@ class Gamma(Prior):
         """Log density of ``rate``, shape (...)."""
         rate = parameters["rate"]
         return xlogy(self.shape - 1, rate) - self.rate * rate - self.log_normalizer()
+
+    def log_jacobian(self, parameters: Parameters) -> NDArray[np.float64]:
+        """Log density of ln ``rate`` less that of ``rate``: ln θ."""
+        return np.asarray(np.log(parameters["rate"]))
 
     def declare(self, stem: str, dims: tuple[str, ...]) -> Parameters:
         """Declare ``<stem>_rate`` in the PyMC model on the stack."""
@@ -308,6 +328,10 @@ class NormalInverseGamma(Prior):
         """Joint mode of (μ, σ²): location and scale / (shape + 3/2), the latter as a standard deviation."""
         return {"mean": self.location, "sd": np.sqrt(self.scale / (self.shape + 1.5))}
 
+    def unconstrained_mode(self) -> Parameters:
+        """Joint mode of (μ, ln σ²): location and scale / (shape + ½), the latter as a standard deviation."""
+        return {"mean": self.location, "sd": np.sqrt(self.scale / (self.shape + 0.5))}
+
     def draw(self, rng: np.random.Generator, size: tuple[int, ...]) -> Parameters:
         """Independent draws of mean and sd, each of shape ``(*size, ...)``."""
         sd = np.sqrt(self.scale / rng.standard_gamma(self.shape, (*size, *np.shape(self.shape))))
@@ -318,6 +342,10 @@ class NormalInverseGamma(Prior):
         mean, variance = parameters["mean"], parameters["sd"] ** 2
         squares = 2 * self.scale + self.pseudo_count * (mean - self.location) ** 2
         return -(self.shape + 1.5) * np.log(variance) - squares / (2 * variance) - self.log_normalizer()
+
+    def log_jacobian(self, parameters: Parameters) -> NDArray[np.float64]:
+        """Log density of (``mean``, ln of the square of ``sd``) less that of (``mean``, square of ``sd``): ln σ²."""
+        return np.asarray(2 * np.log(parameters["sd"]))
 
     def declare(self, stem: str, dims: tuple[str, ...]) -> Parameters:
         """Declare ``<stem>_variance``, ``<stem>_mean`` and ``<stem>_sd`` in the PyMC model on the stack."""

@@ -8,7 +8,7 @@ beside another value of a second column of the same label, no naive Bayes model 
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -75,14 +75,30 @@ def difference(first: Summary, second: Summary) -> str | None:
     for label, mine, other in zip(first.classes, first.label_counts, second.label_counts, strict=True):
         if not np.isclose(mine, other, rtol=SAME, atol=SAME):
             return f"the label {label!r} has {mine:g} rows in one and {other:g} in the other"
-    columns, others = _columns(first), _columns(second)
-    differing = [name for name in first.names if not columns[name].agrees_with(others[name])]
+    agreeing = _agreeing(first, second)
+    in_doubt = [name for name in first.names if name not in agreeing]
+    columns, others = _columns(first, in_doubt), _columns(second, in_doubt)
+    differing = [name for name in in_doubt if not columns[name].agrees_with(others[name])]
     return f"the columns {shown(differing)} have other values" if differing else None
 
 
-def _columns(summary: Summary) -> dict[Hashable, _Column]:
+def _agreeing(first: Summary, second: Summary) -> set[Hashable]:
+    """Names of the columns whose whole block agrees: one comparison where there are a million of them."""
+    pairs = zip(first.blocks, first.statistics, second.blocks, second.statistics, strict=False)
+    return {
+        name
+        for mine, ours, other, theirs in pairs
+        if mine.names == other.names and type(mine.family) is type(other.family)
+        if not isinstance(mine.family, Categorical) and ours.agrees_with(theirs)
+        for name in mine.names
+    }
+
+
+def _columns(summary: Summary, names: Sequence[Hashable]) -> dict[Hashable, _Column]:
+    wanted = set(names)
     return {
         name: _Column(block, statistics, position)
         for block, statistics in zip(summary.blocks, summary.statistics, strict=True)
         for position, name in enumerate(block.names)
+        if name in wanted
     }

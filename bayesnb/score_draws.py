@@ -23,8 +23,9 @@ DEFAULT_DRAWS = 10_000  # for all rows
 DRAWS_FOR_FEW = 400_000  # for the rows that cumulants leave: their bounds may lie where draws are rare
 TABLE_CELLS = 1 << 25  # natural parameters held at once, as float32 128 MB
 SCORE_CELLS = 1 << 25  # scores held at once where the draws come in more than one table
-BLOCK_ROWS = 32  # rows that meet the draws together where they come in one table
+BLOCK_ROWS = 64  # rows that meet the draws together where they come in one table
 BLOCK_SCORES = 1 << 22  # but no more scores than these, 16 MB
+BLOCKS_TOGETHER = 16  # whose statistics are made at once
 
 Naturals = tuple[Array, list[Array]]  # ln p(label), (draw, label), and of every part (draw, label, m)
 
@@ -79,67 +80,95 @@ def score_blocks(
 ) -> Iterator[tuple[slice, Array]]:
     """Yield row slices with the scores of their labels: (row, label, draw).
 
-    Scores are log p(label, row given θ) less what all labels share, in float32; complete ones, in float64, lack only
-    what is the same for all draws too.
+    Scores are log p(label, row given θ) less that of the first label, in float32; complete ones, in float64, lack only
+    what is the same for all labels and draws.
     """
     n_labels, dtype = len(posterior.classes), np.dtype(np.float64 if complete else np.float32)
-    dense, sparse = _design(posterior, encoded, slice(0, 0), dtype)
+    constant = _constant_terms(posterior, encoded)
+    dense, sparse = _design(posterior, encoded, slice(0, 0), constant, dtype)
     width = dense.shape[1] + sum(design.shape[1] for design in sparse)
-    chunks = _slices(draws.n_draws, max(1, TABLE_CELLS // (width * n_labels)))
+    chunks = list(_slices(draws.n_draws, max(1, TABLE_CELLS // (width * n_labels))))
     is_sparse = [part.family.whole_row for part in posterior.parts]
 
     def table(chunk: slice) -> tuple[Array, list[Array]]:
-        return _table(draws.naturals(chunk), is_sparse, complete=complete)
+        return _table(draws.naturals(chunk), is_sparse, constant, _of_all if complete else _less_the_first)
 
     if len(chunks) == 1:
         table, step = cache(table), min(BLOCK_ROWS, BLOCK_SCORES // (n_labels * draws.n_draws))
     else:
         step = SCORE_CELLS // (n_labels * draws.n_draws)
-    for rows in _slices(n_rows, max(1, step)):
-        scores = np.empty((rows.stop - rows.start, n_labels, draws.n_draws), dtype)
-        design = _design(posterior, encoded, rows, dtype)
+    for rows, design in _designs(posterior, encoded, n_rows, max(1, step), constant, dtype):
+        scores = np.zeros((rows.stop - rows.start, n_labels, draws.n_draws), dtype)
         for chunk in chunks:
-            scores[..., chunk] = _product(design, table(chunk)).reshape(*scores.shape[:2], -1)
+            _multiply(design, table(chunk), scores[:, 0 if complete else 1 :, chunk].swapaxes(0, 1))
         yield rows, scores
 
 
-def _slices(length: int, step: int) -> list[slice]:
-    return [slice(start, min(start + step, length)) for start in range(0, length, step)]
+def _slices(stop: int, step: int, start: int = 0) -> Iterator[slice]:
+    return (slice(first, min(first + step, stop)) for first in range(start, stop, step))
 
 
-def _design(posterior: Posterior, encoded: Sequence[Encoded], rows: slice, dtype: Any) -> tuple[Array, list[Any]]:
+def _designs(
+    posterior: Posterior, encoded: Sequence[Encoded], n_rows: int, step: int, constant: Sequence[int], dtype: Any
+) -> Iterator[tuple[slice, tuple[Array, list[Any]]]]:
+    """Yield row slices with their statistics, which are made for several slices together."""
+    for several in _slices(n_rows, step * BLOCKS_TOGETHER):
+        dense, sparse = _design(posterior, encoded, several, constant, dtype)
+        for rows in _slices(several.stop, step, several.start):
+            own = slice(rows.start - several.start, rows.stop - several.start)
+            yield rows, (dense[own], [of_part[own] for of_part in sparse])
+
+
+def _constant_terms(posterior: Posterior, encoded: Sequence[Encoded]) -> list[int]:
+    """How many of a part's last terms are one in every row, as no cell is missing: they join the label's own."""
+    return [
+        0 if part.family.whole_row or arrays.observed is not None else part.n_features
+        for part, arrays in zip(posterior.parts, encoded, strict=True)
+    ]
+
+
+def _design(
+    posterior: Posterior, encoded: Sequence[Encoded], rows: slice, constant: Sequence[int], dtype: Any
+) -> tuple[Array, list[Any]]:
     """Statistics of some rows: a one for the label's own term with the dense parts beside it, and the sparse parts."""
     dense: list[Array] = [np.ones((rows.stop - rows.start, 1), dtype)]
     sparse: list[Any] = []
-    for part, arrays in zip(posterior.parts, encoded, strict=True):
-        design = part.design(arrays.take(rows)).astype(dtype)
-        (sparse if part.family.whole_row else dense).append(design)
-    return np.concatenate(dense, axis=1), sparse
+    for part, arrays, n in zip(posterior.parts, encoded, constant, strict=True):
+        design = part.design(arrays.take(rows))
+        if part.family.whole_row:
+            sparse.append(design.astype(dtype))
+        else:
+            dense.append(design[:, : design.shape[1] - n])
+    return np.concatenate(dense, axis=1, dtype=dtype), sparse
 
 
-def _table(naturals: Naturals, is_sparse: Sequence[bool], *, complete: bool) -> tuple[Array, list[Array]]:
-    """Natural parameters in the order of ``_design``, each (m, label · draw)."""
-    arranged = _draws_innermost if complete else _centred
-    log_label, parts = naturals
-    dense: list[Array] = [arranged(log_label[..., None])]
+def _table(
+    naturals: Naturals, is_sparse: Sequence[bool], constant: Sequence[int], arranged: Callable[[Array], Array]
+) -> tuple[Array, list[Array]]:
+    """Natural parameters in the order of ``_design``, each (label, m, draw)."""
+    own, parts = naturals
+    dense: list[Array] = []
     sparse: list[Array] = []
-    for values, apart in zip(parts, is_sparse, strict=True):
-        (sparse if apart else dense).append(arranged(values))
-    return np.concatenate(dense), sparse
+    for values, apart, n in zip(parts, is_sparse, constant, strict=True):
+        varying, same = np.split(values, [values.shape[2] - n], axis=2)
+        own = own + same.sum(2)
+        (sparse if apart else dense).append(arranged(varying))
+    return np.concatenate([arranged(own[..., None]), *dense], axis=1), sparse
 
 
-def _centred(values: Array) -> Array:
-    """From (draw, label, m) to float32 (m, label · draw), what all labels share taken off to save digits."""
-    return _draws_innermost((values - values.mean(1, keepdims=True)).astype(np.float32))
+def _less_the_first(values: Array) -> Array:
+    """From (draw, label, m) to float32 (label, m, draw), what the first label has taken off: it costs no product."""
+    return (values[:, 1:] - values[:, :1]).transpose(1, 2, 0).astype(np.float32, order="C")
 
 
-def _draws_innermost(values: Array) -> Array:
-    """From (draw, label, m) to (m, label · draw)."""
-    return values.transpose(2, 1, 0).reshape(values.shape[2], -1)
+def _of_all(values: Array) -> Array:
+    """From (draw, label, m) to (label, m, draw)."""
+    return values.transpose(1, 2, 0)
 
 
-def _product(design: tuple[Array, list[Any]], table: tuple[Array, list[Array]]) -> Array:
-    scores = design[0] @ table[0]
+def _multiply(design: tuple[Array, list[Any]], table: tuple[Array, list[Array]], scores: Array) -> None:
+    """Fill in the scores, (label, row, draw)."""
+    np.matmul(design[0], table[0], out=scores)
     for of_part, natural in zip(design[1], table[1], strict=True):
-        scores += of_part @ natural
-    return scores
+        for label, of_label in enumerate(natural):
+            scores[label] += of_part @ of_label

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from bayesnb.families import Categorical
+from bayesnb.families import Categorical, Gaussian, Poisson
 from bayesnb.families.base import Array
 from bayesnb.posterior import Posterior
 from bayesnb.priors import Parameters
+from bayesnb.schema import NewColumn, new_table
 from bayesnb.summary import Summary
 
 Draws = tuple[Array, Sequence[Parameters]]  # label probabilities and parameters of every part, sample axes in front
@@ -43,7 +43,7 @@ def _of_rows(parameter: Array, codes: Array) -> Array:
 def simulated_table(
     posterior: Posterior, summary: Summary, draw: Draws, n_rows: int, tokens: Any, rng: np.random.Generator
 ) -> tuple[Any, Array]:
-    """Return one table, a data frame or an array as the model was fitted to, and its label codes.
+    """Return one table of the kind and column types that the model was fitted to, and its label codes.
 
     Raises
     ------
@@ -53,11 +53,30 @@ def simulated_table(
     if tokens is None and any(part.family.whole_row for part in posterior.parts):
         raise ValueError("A Multinomial takes the number of tokens of a row as given: simulate(…, tokens=…).")
     codes, values = simulate(posterior, draw, n_rows, [tokens] * len(posterior.parts), rng)
-    columns: dict[Any, Any] = {}
+    columns = _constant_columns(summary, n_rows)
     for part, x in zip(posterior.parts, values, strict=True):
         if isinstance(part.family, Categorical):
-            columns[part.features[0]] = pd.Categorical.from_codes(x, list(part.family.levels))
+            levels = tuple(level for level in part.family.levels if level is not None)
+            columns[part.features[0]] = NewColumn(np.where(x < len(levels), x, -1), levels)
         else:
-            columns |= dict(zip(part.features, x.T, strict=True))
-    frame = pd.DataFrame({name: columns[name] for name in summary.names if name in columns})
-    return (frame if summary.is_named else frame.to_numpy()), codes
+            columns |= {name: NewColumn(column) for name, column in zip(part.features, x.T, strict=True)}
+    return new_table(summary.schema, summary.names, [columns[name] for name in summary.names]), codes
+
+
+def _constant_columns(summary: Summary, n_rows: int) -> dict[Any, NewColumn]:
+    """Every column as if it did not vary, missing where it has never been observed."""
+    columns = {name: NewColumn(np.full(n_rows, -1), ()) for name in summary.names}
+    for block, statistics in zip(summary.blocks, summary.statistics, strict=True):
+        if isinstance(block.family, Gaussian | Poisson):
+            pooled: Any = statistics.pooled()
+            values = pooled.mean if isinstance(block.family, Gaussian) else pooled.total  # of no events, 0
+            for name, count, value in zip(block.names, pooled.count[0], values[0], strict=True):
+                if count > 0:
+                    columns[name] = NewColumn(np.full(n_rows, _whole(value)))
+    return columns
+
+
+def _whole(value: float) -> float:
+    """A value without what adding up equal whole numbers may leave behind the point."""
+    nearest = np.rint(value)
+    return nearest if abs(value - nearest) <= 4 * np.finfo(float).eps * abs(nearest) else value

@@ -20,6 +20,7 @@ from bayesnb.distributions import Distribution
 from bayesnb.families import Family, Statistics
 from bayesnb.frame import object_array, plain
 from bayesnb.priors import Prior
+from bayesnb.schema import Schema
 from bayesnb.summary import Summary
 
 ENGINE: Final = "h5netcdf"
@@ -47,10 +48,11 @@ def _encoded(value: Any) -> Any:
     value = plain(value)
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    if isinstance(value, list):
-        return [_encoded(v) for v in value]
-    if isinstance(value, tuple):
-        return {"tuple": _encoded(list(value))}
+    if isinstance(value, list | tuple):
+        parts = [_encoded(v) for v in value]
+        return {"tuple": parts} if isinstance(value, tuple) else parts
+    if isinstance(value, slice):
+        return {"slice": [value.start, value.stop, value.step]}
     if isinstance(value, Mapping):
         return {"dict": [[_encoded(k), _encoded(v)] for k, v in value.items()]}
     if isinstance(value, np.ndarray):
@@ -73,8 +75,8 @@ def _decoded(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     ((name, contents),) = value.items()
-    if name == "tuple":
-        return tuple(_decoded(contents))
+    if name in ("tuple", "slice"):
+        return tuple(_decoded(contents)) if name == "tuple" else slice(*contents)
     if name == "dict":
         return {_decoded(k): _decoded(v) for k, v in contents}
     if name == "array":
@@ -95,7 +97,7 @@ def model_tree(summary: Summary, about: Mapping[str, Any]) -> xr.DataTree:
     ]
     described = {
         "about": dict(about),
-        **{name: getattr(summary, name) for name in ("classes", "names", "is_named")},
+        **{name: getattr(summary, name) for name in ("classes", "names", "is_named", "schema", "expected_rows")},
         "blocks": blocks,
     }
     nodes = {"/": xr.Dataset({TEXT: to_json(described), "label_counts": ("label", summary.label_counts)})}
@@ -123,6 +125,8 @@ def model_of(tree: xr.DataTree) -> tuple[Summary, dict[str, Any]]:
         tuple(statistics),
         described["names"],
         described["is_named"],
+        Schema(*described["schema"]),
+        described["expected_rows"],
     )
     return summary, described["about"]
 

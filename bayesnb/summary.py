@@ -23,6 +23,7 @@ from bayesnb.blocks import (
 )
 from bayesnb.families.base import Array, Statistics
 from bayesnb.frame import Column, Table, plain
+from bayesnb.schema import Schema
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class Summary:
     """Labels with their weighted counts, and blocks of columns with their statistics.
 
     Two summaries of the same columns add up to the summary of all their rows, whatever labels and levels each has met.
+    ``expected_rows`` is the weight of the rows that came without a label, and are under each as far as it is probable.
     """
 
     classes: tuple[Hashable, ...]
@@ -38,6 +40,8 @@ class Summary:
     statistics: tuple[Statistics, ...]
     names: tuple[Hashable, ...]
     is_named: bool
+    schema: Schema
+    expected_rows: float = 0.0
 
     @classmethod
     def empty(cls, table: Table, families: Any, classes: Iterable[Hashable], missing: Missing = "ignore") -> Self:
@@ -45,12 +49,13 @@ class Summary:
         blocks, classes = plan(table, families, missing), tuple(classes)
         no_labels = np.zeros(0, dtype=np.uint8)
         statistics = (_statistics(block, no_rows(block), no_labels, len(classes), None) for block in blocks)
-        return cls(classes, np.zeros(len(classes)), blocks, tuple(statistics), table.names, table.is_named)
+        counts = np.zeros(len(classes))
+        return cls(classes, counts, blocks, tuple(statistics), table.names, table.is_named, table.schema)
 
     def emptied(self) -> Self:
         """Return the summary of no rows, with the same labels, blocks and levels."""
         statistics = tuple(of_block * 0.0 for of_block in self.statistics)
-        return replace(self, label_counts=np.zeros(len(self.classes)), statistics=statistics)
+        return replace(self, label_counts=np.zeros(len(self.classes)), statistics=statistics, expected_rows=0.0)
 
     def positions(self, table: Table, block: Block) -> tuple[int, ...]:
         """Return where a table has the columns of a block: by name if both have names, else by position.
@@ -84,10 +89,14 @@ class Summary:
         )
         return self.plus(np.bincount(y, weight, len(self.classes)), new)
 
-    def plus(self, label_counts: Array, statistics: Iterable[Statistics]) -> Self:
+    def plus(self, label_counts: Array, statistics: Iterable[Statistics], expected_rows: float = 0.0) -> Self:
         """Return the summary with the counts and statistics of further rows, of the same labels and levels."""
-        total = (old + new for old, new in zip(self.statistics, statistics, strict=True))
-        return replace(self, label_counts=self.label_counts + label_counts, statistics=tuple(total))
+        return replace(
+            self,
+            label_counts=self.label_counts + label_counts,
+            statistics=tuple(old + new for old, new in zip(self.statistics, statistics, strict=True)),
+            expected_rows=self.expected_rows + expected_rows,
+        )
 
     def with_classes(self, classes: Iterable[Hashable]) -> Self:
         """Return the summary with room for further labels."""

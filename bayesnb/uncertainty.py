@@ -238,29 +238,40 @@ def _watched(blocks: Iterator[tuple[slice, Array]], n_rows: int, n_scores: int) 
 
 def _of_scores(scores: Array, prob: float, kind: Kind) -> Uncertainty:
     """Uncertainty from scores (row, label, draw), which are overwritten."""
+    n_draws = scores.shape[2]
     scores -= scores.max(1, keepdims=True)
     p = np.exp(scores)
     total = p.sum(1, keepdims=True)
-    p /= total
-    scores *= p
-    aleatoric = (np.log(total[:, 0]) - scores.sum(1)).mean(1)
-    mean, sd = p.mean(2), p.std(2)
-    p.sort(axis=2)
+    p *= 1 / total
+    aleatoric = np.log(total).mean((1, 2)) - np.vecdot(p, scores).sum(1) / n_draws
+    mean = p.mean(2)
+    distance = np.subtract(p, mean[..., None], out=scores)
+    sd = np.sqrt(np.vecdot(distance, distance) / n_draws)
     lower, upper = _equal_tails(p, prob) if kind == "eti" else _shortest_window(p, prob)
     return Uncertainty(mean, sd, lower, upper, _entropy(mean), aleatoric)
 
 
-def _equal_tails(ordered: Array, prob: float) -> tuple[Array, Array]:
-    """Quantiles (1 ± prob)/2 of ordered draws, linear between neighbours."""
-    place = np.array([1 - prob, 1 + prob]) / 2 * (ordered.shape[2] - 1)
-    below = np.floor(place).astype(int)
-    above = np.minimum(below + 1, ordered.shape[2] - 1)
-    ends = ordered[..., below] + (place - below) * (ordered[..., above] - ordered[..., below])
-    return ends[..., 0], ends[..., 1]
+def _equal_tails(p: Array, prob: float) -> tuple[Array, Array]:
+    """Quantiles (1 ± prob)/2 of draws, which are reordered."""
+    lower, upper = (_at_place(p, (1 + side * prob) / 2 * (p.shape[2] - 1)) for side in (-1, 1))
+    return lower, upper
 
 
-def _shortest_window(ordered: Array, prob: float) -> tuple[Array, Array]:
-    """The narrowest interval between two ordered draws that holds the probability."""
+def _at_place(draws: Array, place: float) -> Array:
+    """What stands at a place of the ordered draws, linear between neighbours.
+
+    They are parted there, which is faster than to sort them; and by their bits, whose order as whole numbers is that of
+    the positive floats, and among which there is no nan to look for.
+    """
+    after = int(np.ceil(place))
+    draws.view(np.int32).partition(after, axis=2)
+    low, high = draws[..., : max(after, 1)].max(2), draws[..., after]
+    return high - (after - place) * (high - low)
+
+
+def _shortest_window(p: Array, prob: float) -> tuple[Array, Array]:
+    """The narrowest interval between two draws that holds the probability."""
+    ordered = np.sort(p, axis=2)
     inside = int(prob * ordered.shape[2])
     best = np.argmin(ordered[..., inside:] - ordered[..., : ordered.shape[2] - inside], axis=2)[..., None]
     return np.take_along_axis(ordered, best, 2)[..., 0], np.take_along_axis(ordered, best + inside, 2)[..., 0]

@@ -2,14 +2,16 @@
 
 Dependent features repeat each other's evidence, and naive Bayes counts it every time. The posterior stays as it is;
 the evidence is weighed at prediction, p(y given x) ∝ p(y) ∏_j p(x_j given y)^{w_j}, by weights that minimise the log
-loss of the exact leave-one-out predictions. How far they may spread about the best single one is chosen by
-cross-validation over these predictions: docs/decisions/feature-weights.md says why.
+loss of the exact leave-one-out predictions. Features that repeat each other share one weight, and how far weights may
+spread about the best single one is chosen by cross-validation over these predictions: docs/decisions/feature-weights.md
+says why.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -37,20 +39,35 @@ class Margins:
 
     ``offset`` (row, rival) comes from the label probabilities, ``evidence`` (row, rival, feature) from the features,
     ``weight`` (row,) from the sample weights. Under feature weights w, the log loss of a row is
-    ln(1 + Σ_rivals exp(offset + evidence · w)): convex in w.
+    ln(1 + Σ_rivals exp(offset + evidence · w)): convex in w. ``overlap`` (feature, feature) is 1 for features that
+    repeat each other and 0 for those that do not depend on each other.
     """
 
     offset: Array
     evidence: Array
     weight: Array
+    overlap: Array
 
     def take(self, rows: Array) -> Self:
         """Return the margins of some rows."""
-        return type(self)(self.offset[rows], self.evidence[rows], self.weight[rows])
+        return type(self)(self.offset[rows], self.evidence[rows], self.weight[rows], self.overlap)
 
     def pooled(self) -> Self:
-        """Return the margins for one weight that all features share."""
-        return type(self)(self.offset, self.evidence.sum(2, keepdims=True), self.weight)
+        """Return the margins for one weight that all features share, each with its share."""
+        return type(self)(self.offset, (self.evidence @ self.share)[..., None], self.weight, np.ones((1, 1)))
+
+    @cached_property
+    def share(self) -> Array:
+        """How much of each feature counts where all count once: 1, or 1/m for each of m copies, (feature,).
+
+        What overlaps with a feature, itself among it, adds up to 1: S d = 1, as nearly as d ≥ 0 allows.
+        """
+
+        def objective(d: Array) -> tuple[float, Array]:
+            total = self.overlap @ d
+            return float(d @ total / 2 - d.sum()), total - 1
+
+        return _least(objective, 1 / self.overlap.sum(1))
 
     def losses(self, w: Array) -> Array:
         """Return the log loss of each row in nats, (row,)."""
@@ -58,33 +75,30 @@ class Margins:
 
     def _losses(self, w: Array) -> tuple[Array, Array]:
         """The log loss of each row, (row,), and the probabilities of the rivals, (row, rival)."""
-        margin = self.offset + self.evidence @ w
+        margin = self.offset + (self._flat @ w).reshape(self.offset.shape)
         top = margin.max(1, initial=0.0)
         odds = np.exp(margin - top[:, None])
         total = np.exp(-top) + odds.sum(1)
         return top + np.log(total), odds / total[:, None]
 
     def objective(self, w: Array, centre: float, precision: float) -> tuple[float, Array]:
-        """Return the total log loss plus (ρ/2) Σ_j (w_j − β)², and its gradient, (feature,)."""
+        """Return the total log loss plus (ρ/2) (wᵀSw − 2β Σ_j w_j), S the overlap, and its gradient, (feature,)."""
         losses, rivals = self._losses(w)
-        pull = precision * (w - centre)
+        total = self.overlap @ w
         slope = (rivals * self.weight[:, None]).ravel() @ self._flat
-        return float(self.weight @ losses + pull @ (w - centre) / 2), slope + pull
+        penalty = precision * (w @ total / 2 - centre * w.sum())
+        return float(self.weight @ losses + penalty), slope + precision * (total - centre)
 
     def fit(self, centre: float, precision: float, start: Array | None = None) -> Array:
         """Return the weights, none negative, that minimise the objective: (feature,)."""
-        start = np.full(self.evidence.shape[2], centre) if start is None else start
+        start = centre * self.share if start is None else start
         unit = 1 / np.sqrt(self._curvature(start) + precision)  # about the same curvature along every axis
 
         def scaled(u: Array) -> tuple[float, Array]:
             value, gradient = self.objective(u * unit, centre, precision)
             return value, gradient * unit
 
-        options = {"ftol": 1e-10, "gtol": 1e-5, "maxiter": 1000}
-        found = minimize(
-            scaled, start / unit, jac=True, method="L-BFGS-B", bounds=[(0, None)] * len(start), options=options
-        )
-        return found.x * unit
+        return _least(scaled, start / unit) * unit
 
     def fit_shared(self) -> float:
         """Return the best single weight under a Normal(1, 1) prior, which keeps it finite where no row is in doubt."""
@@ -111,7 +125,7 @@ class Margins:
 
     def _folds(self, y: Array) -> Array:
         """The fold of each row, (row,): dealt out by label and strongest rival, whatever the order of the rows."""
-        strongest = (self.offset + self.evidence.sum(2)).max(1, initial=-np.inf)
+        strongest = (self.offset + self.evidence @ self.share).max(1, initial=-np.inf)
         fold = np.empty(len(y), dtype=int)
         fold[np.lexsort((strongest, y))] = np.arange(len(y)) % N_FOLDS
         return fold
@@ -123,6 +137,13 @@ class Margins:
     def _curvature(self, w: Array) -> Array:
         rivals = self._losses(w)[1]
         return np.einsum("i,ij,ij->j", (rivals * (1 - rivals) * self.weight[:, None]).ravel(), self._flat, self._flat)
+
+
+def _least(objective: Callable[[Array], tuple[float, Array]], start: Array) -> Array:
+    """Return where a convex function, given with its gradient, is least among vectors without negative elements."""
+    options = {"ftol": 1e-10, "gtol": 1e-5, "maxiter": 1000}
+    bounds = [(0, None)] * len(start)
+    return minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options).x
 
 
 def check_weights(spec: object) -> None:
@@ -161,8 +182,8 @@ def weigh(
         return posterior.with_weights(_given(posterior, spec, columns)), {"method": "given"}
     if rows is None:
         raise ValueError(
-            f"feature_weights={spec!r} learns from all rows at once, by fit on a table in memory. To use elsewhere "
-            "what it has learnt, give feature_weights=model.feature_weights_.to_series().to_dict()."
+            f"feature_weights={spec!r} learns from all rows at once, by fit on a table in memory with every label. To "
+            "use elsewhere what it has learnt, give feature_weights=model.feature_weights_.to_series().to_dict()."
         )
     if not posterior.has_proper_prior:
         raise ValueError(
@@ -190,7 +211,8 @@ def _learnt_shared(
 ) -> tuple[Posterior, dict[str, Any]]:
     labels = posterior.labels.log_prob_left_out(y, weight)
     evidence = posterior.log_joint_left_out(encoded, y, weight) - labels
-    shared = Margins(_against_own(labels, y), _against_own(evidence, y)[..., None], weight).fit_shared()
+    margins = Margins(_against_own(labels, y), _against_own(evidence, y)[..., None], weight, np.ones((1, 1)))
+    shared = margins.fit_shared()
     weighted = posterior.with_weights(np.full(len(posterior.features), shared))
     return weighted, {"method": "loo-shared", "shared_weight": shared, "rows": len(y)}
 
@@ -220,7 +242,27 @@ def margins_of(posterior: Posterior, encoded: Sequence[Encoded], y: Array, weigh
             values = part.leave_one_out(arrays.take(rows), y[rows], weight[rows])
             evidence[rows, :, place : place + part.n_features] = _against_own(values, y[rows])
             place += part.n_features
-    return Margins(_against_own(posterior.labels.log_prob_left_out(y, weight), y), evidence, weight)
+    offset = _against_own(posterior.labels.log_prob_left_out(y, weight), y)
+    return Margins(offset, evidence, weight, overlap_of(evidence, y, weight))
+
+
+def overlap_of(evidence: Array, y: Array, weight: Array) -> Array:
+    """Return the squared correlations, given the label, of the evidence of every two features: (feature, feature).
+
+    The mean counts as one row, since evidence that never varies within a label can only be compared by it.
+    """
+    within = evidence.copy()
+    for label in np.unique(y):
+        rows = y == label
+        within[rows] -= np.average(evidence[rows], axis=0, weights=weight[rows])
+    within *= np.sqrt(weight)[:, None, None]
+    flat, mean = within.reshape(-1, evidence.shape[2]), np.average(evidence, axis=0, weights=weight)
+    products = flat.T @ flat + mean.T @ mean
+    length = np.sqrt(np.diag(products))
+    length[length == 0] = 1.0  # a feature without any evidence overlaps with no other
+    squared = (products / length / length[:, None]) ** 2
+    np.fill_diagonal(squared, 1.0)
+    return squared
 
 
 def _against_own(values: Array, y: Array) -> Array:

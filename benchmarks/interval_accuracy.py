@@ -2,10 +2,10 @@
 
 Models have 2 to 6 labels, 1 to 60 features of all families mixed, and 5 to 5,000 training rows, few as likely as many.
 For a single row, one Gamma, Beta or pair of them for each label and feature is all that its scores need, so a million
-draws of the scores are exact and affordable. Most models need fewer: they start with a tenth, and only where these
-leave open whether the errors are below 0.015, by four of their standard errors, the million is drawn.
+draws of the scores are exact and affordable. Rows that the closed form leaves to draws are compared as they are
+returned. The rule that leaves them was set on other models of this kind, and no seed used here had a part in it.
 
-    python benchmarks/interval_accuracy.py --models 200 --draws 1000000
+    python benchmarks/interval_accuracy.py --models 220 --draws 1000000
 """
 
 import argparse
@@ -20,7 +20,7 @@ from bayesnb.score_draws import DRAWS_FOR_FEW, exact_draws
 from bayesnb.uncertainty import by_cumulants, by_draws
 
 PROB = 0.94
-PROMISED = 0.015  # largest error of a bound
+FIRST_SEED = 1000
 CHUNK = 1 << 15  # draws made together: they stay in the processor's cache
 LEVELS = np.array([(1 - PROB) / 2, (1 + PROB) / 2])
 
@@ -134,29 +134,29 @@ TERMS = {
 
 
 def study(seed, n_draws):
-    """Return errors of every label's bounds, by cumulants and as returned, and the reference's own standard errors."""
+    """Return errors of every label's bounds, by cumulants and as returned, their standard errors, and errors of the sd.
+
+    The standard errors are the reference's own.
+    """
     model, row, rng = random_model(seed)
     posterior, (_, encoded) = model._posterior, model._encoded(row)  # noqa: SLF001
     closed, unfit = by_cumulants(posterior, encoded, 1, PROB, "eti")
     drawn = (
         by_draws(posterior, encoded, 1, exact_draws(posterior, DRAWS_FOR_FEW, rng), PROB, "eti") if unfit else closed
     )
-    for n in (n_draws // 10, n_draws):
-        exact, standard_error = reference(model, row, rng, n)
-        error, returned = (np.abs(np.stack([e.lower[0], e.upper[0]], axis=1) - exact) for e in (closed, drawn))
-        if (returned + 4 * standard_error < PROMISED).all():
-            break
+    exact, standard_error, sd = reference(model, row, rng, n_draws)
+    error, returned = (np.abs(np.stack([e.lower[0], e.upper[0]], axis=1) - exact) for e in (closed, drawn))
     size = (len(exact), len(posterior.features), int(posterior.labels.counts.sum()))
-    return seed, size, n, bool(unfit[0]), error.ravel(), returned.ravel(), standard_error.ravel()
+    return size, bool(unfit[0]), error.ravel(), returned.ravel(), standard_error.ravel(), np.abs(drawn.sd[0] - sd)
 
 
 def reference(model, row, rng, n_draws):
-    """Return bounds by exact draws, (label, bound), and their standard errors."""
+    """Return bounds by exact draws, (label, bound), their standard errors, and standard deviations, (label,)."""
     with np.errstate(divide="ignore"):  # one draw of ten million may be 0
         ordered = np.sort(softmax(score_draws(model, row, rng, n_draws), axis=0), axis=1)
     slack = np.sqrt(LEVELS * (1 - LEVELS) / n_draws)
     less, exact, more = (quantiles(ordered, LEVELS + step * slack) for step in (-1, 0, 1))
-    return exact, (more - less) / 2
+    return exact, (more - less) / 2, ordered.std(1, dtype=float)
 
 
 def quantiles(ordered, levels):
@@ -172,22 +172,23 @@ def show(name, errors):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--models", type=int, default=200)
+    parser.add_argument("--models", type=int, default=220)
     parser.add_argument("--draws", type=int, default=1_000_000)
     options = parser.parse_args()
     studies = []
-    for seed in range(options.models):
+    for seed in range(FIRST_SEED, FIRST_SEED + options.models):
         studies.append(study(seed, options.draws))
-        _, (n_labels, n_features, n_rows), n_draws, unfit, error, returned, slack = studies[-1]
-        figures = f"{error.max():.4f} {returned.max():.4f} {slack.max():.4f} {n_draws:8}"
+        (n_labels, n_features, n_rows), unfit, error, returned, slack, _ = studies[-1]
+        figures = f"{error.max():.4f} {returned.max():.4f} {slack.max():.4f}"
         print(f"{seed:4} {n_labels} labels {n_features:3} features {n_rows:5} rows {figures} {'*' * unfit}", flush=True)
-    fit, unfit = ([s for s in studies if s[3] is which] for which in (False, True))
+    fit, unfit = ([s for s in studies if s[1] is which] for which in (False, True))
     print(f"\n{'error of a bound':48} {'bounds':>7} {'median':>9} {'99 %':>9} {'largest':>9}")
-    show(f"cumulants, {len(fit)} models where they do", [s[4] for s in fit])
-    show(f"cumulants, {len(unfit)} models (*) left to draws", [s[4] for s in unfit])
-    show(f"{DRAWS_FOR_FEW:,} draws, the same (*) models", [s[5] for s in unfit])
-    show("as returned", [s[5] for s in studies])
-    show("one standard error of the reference", [s[6] for s in studies])
+    show(f"cumulants, {len(fit)} models where they do", [s[2] for s in fit])
+    show(f"cumulants, {len(unfit)} models (*) left to draws", [s[2] for s in unfit])
+    show(f"{DRAWS_FOR_FEW:,} draws, the same (*) models", [s[3] for s in unfit])
+    show("as returned", [s[3] for s in studies])
+    show("one standard error of the reference", [s[4] for s in studies])
+    show("the standard deviation, as returned", [s[5] for s in studies])
 
 
 if __name__ == "__main__":

@@ -47,6 +47,7 @@ _ADULT = (
     *("age", "workclass", "weight", "education", "years", "married", "occupation", "relationship", "race", "sex"),
     *("gain", "loss", "hours", "country", "income"),
 )
+_TITANIC = ["survived", "pclass", "sex", "age", "sibsp", "parch", "fare", "embarked"]
 _SHARED = {
     "vote": _csv("house-votes-84.data", "Class"),
     "mushroom": _csv("agaricus-lepiota.data", "edibility"),
@@ -57,5 +58,7 @@ _SHARED = {
     "credit-g": _arff("credit.g.arff", "class"),
     "adult": _csv("adult-train.csv.gz", "income", names=_ADULT),
     "dna": _dna,
+    "titanic": _csv("titanic-891.csv", "survived", usecols=_TITANIC),
+    "penguins": _csv("penguins.csv", "species"),
 }
 NAMES = (*_SHARED, "breast_cancer", "wine", "iris", "digits")

@@ -3,26 +3,11 @@
 python benchmarks/uncertainty_speed.py
 """
 
-import time
-
 import numpy as np
-from scipy.special import softmax
+from scipy.special import entr, softmax
+from timing import seconds
 
 from bayesnb import Bernoulli, Categorical, Gaussian, NaiveBayes, Poisson
-
-ROUNDS = 5
-
-
-def seconds(*functions, rounds=ROUNDS):
-    """Return the median time of each function, their runs interleaved."""
-    times = []
-    for _ in range(rounds):
-        times.append([])
-        for function in functions:
-            start = time.perf_counter()
-            function()
-            times[-1].append(time.perf_counter() - start)
-    return np.median(times, axis=0)
 
 
 def tables(rng, n_rows):
@@ -42,12 +27,13 @@ def closed_form(n_rows=40_000):
 
 
 def loop_over_draws(x, label_prob, probs):
-    """Return mean and bounds of the label probabilities as a plain NumPy loop over draws finds them."""
+    """Return what ``predict_uncertainty`` does, as a plain NumPy loop over draws finds it."""
     result = np.empty((len(label_prob), len(x), label_prob.shape[1]))
     for d in range(len(label_prob)):
         score = np.log(label_prob[d]) + sum(np.log(prob[d]).T[x[:, j]] for j, prob in enumerate(probs))
         result[d] = softmax(score, axis=1)
-    return result.mean(0), result.std(0), np.quantile(result, [0.03, 0.97], axis=0)
+    mean, aleatoric = result.mean(0), np.mean([entr(p).sum(1) for p in result], axis=0)
+    return mean, result.std(0), np.quantile(result, [0.03, 0.97], axis=0), entr(mean).sum(1), aleatoric
 
 
 def draws(n_rows=10_000, n_features=20, n_labels=5, n_draws=1000, n_looped=100):

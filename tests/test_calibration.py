@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 from sklearn.metrics import brier_score_loss, log_loss
 from sklearn.model_selection import StratifiedKFold
 
@@ -95,6 +96,38 @@ def test_an_honest_model_is_not_called_overconfident(n_rows):
             model.calibration(table, y, leave_one_out=True)
         alarms += any(issubclass(w.category, OverconfidenceWarning) for w in caught)
     assert alarms <= 60 * 0.01 + 4 * np.sqrt(60 * 0.01 * 0.99)
+
+
+def test_held_out_labels_without_features_are_beta_binomial():
+    """Of rows that all have one prediction, the log score is as bad as the rarer label is frequent."""
+    labels = np.repeat([0, 1], [17, 3])
+    model = NaiveBayes(Categorical(levels=["a"])).fit([["a"]] * 20, labels)
+    for n_rare in (4, 8, 12):
+        exact = stats.betabinom.sf(n_rare - 1, 30, 4, 18)
+        found = model.calibration([["a"]] * 30, np.repeat([1, 0], [n_rare, 30 - n_rare]), random_seed=4).p_value
+        assert abs(found - exact) < 4 * np.sqrt(exact * (1 - exact) / 1000) + 1 / 1001  # labels are one of the draws
+
+
+def test_an_honest_model_is_not_called_overconfident_by_many_rows_after_few():
+    """As above, with 200 held-out rows after 20 training rows: if taken as independent, one table in five alarms."""
+    rng = np.random.default_rng(2)
+    p_values = []
+    for _ in range(60):
+        y = rng.choice(2, 220, p=rng.dirichlet(np.ones(2)))
+        table = rng.random((220, 2)) < rng.beta(1, 1, (2, 2))[y]
+        model = NaiveBayes(Bernoulli()).partial_fit(table[:20], y[:20], classes=[0, 1])
+        with warnings.catch_warnings(record=True):
+            warnings.simplefilter("always")
+            p_values.append(float(model.calibration(table[20:], y[20:], random_seed=rng).p_value))
+    assert np.mean(np.less(p_values, 0.01)) <= 0.01 + 4 * np.sqrt(0.01 * 0.99 / 60)
+
+
+def test_held_out_rows_tell_of_a_column_copied_ten_times():
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 2, 250)
+    table = (rng.random(250) < np.where(y == 1, 0.9, 0.1)).astype(str)[:, None].repeat(10, 1)
+    with pytest.warns(OverconfidenceWarning, match="depend on each other"):
+        NaiveBayes(Categorical()).fit(table[:50], y[:50]).calibration(table[50:], y[50:], random_seed=6)
 
 
 def test_rare_surprises_do_not_alarm():

@@ -133,6 +133,8 @@ def test_ibis(tmp_path, weight):
     table.write_parquet(tmp_path / "table.parquet")
     frame, expected = ibis.duckdb.connect().read_parquet(tmp_path / "table.parquet"), fit(table, weight)
     assert_same(fit(frame, weight), expected)
+    in_polars = ibis.polars.connect({"rows": table}).table("rows")  # Ibis 12 can't yet read DuckDB 2 in pieces
+    np.testing.assert_array_equal(expected.predict(in_polars), expected.predict(table))
 
 
 @pytest.mark.slow
@@ -236,3 +238,51 @@ def test_predictions_come_in_batches(parquet, monkeypatch):
         np.testing.assert_allclose(model.predict_proba(frame), expected, rtol=1e-12)
     np.testing.assert_array_equal(model.predict(parquet, plug_in="mean"), model.predict(TABLE, plug_in="mean"))
     assert len(list(engines.batches(duckdb.read_parquet(parquet), model.statistics_.names))) > 1
+
+
+def test_a_table_without_rows_has_no_predictions(parquet):
+    model = fit(TABLE, None)
+    for frame in (TABLE.lazy().head(0), duckdb.read_parquet(parquet).filter("false"), TABLE.head(0)):
+        assert model.predict_proba(frame).shape == (0, 3)
+
+
+@pytest.fixture
+def three_batches(monkeypatch):
+    monkeypatch.setattr(engines, "BATCH_ROWS", 700)
+
+
+@pytest.mark.usefixtures("three_batches")
+def test_predictions_are_written_in_batches(parquet, tmp_path):
+    model, path = fit(TABLE, None), tmp_path / "out.parquet"
+    for frame in (TABLE.lazy(), parquet, duckdb.read_parquet(parquet)):
+        model.predict_to_parquet(frame, path, keep=["far", "text"])
+        written = pl.read_parquet(path)
+        assert written.columns == ["far", "text", "label", "u", "v", "w"]
+        assert written.select("far", "text").equals(TABLE.select("far", "text"))
+        assert written["label"].to_list() == model.predict(TABLE).tolist()
+        np.testing.assert_allclose(written.select("u", "v", "w"), model.predict_proba(TABLE), rtol=1e-12)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.usefixtures("three_batches")
+def test_a_fault_in_a_later_batch_leaves_the_file_as_it_was(tmp_path):
+    path = tmp_path / "out.parquet"
+    model = NaiveBayes().fit(TABLE.select("species", "text"), "species")
+    model.predict_to_parquet(TABLE.lazy(), path)
+    before = path.read_bytes()
+    strange = TABLE.lazy().with_columns(
+        text=pl.when(pl.int_range(pl.len()) == N - 1).then(pl.lit("z")).otherwise("text")
+    )
+    with pytest.raises(ValueError, match="has the value 'z'"):
+        model.predict_to_parquet(strange, path)
+    assert path.read_bytes() == before
+
+
+def test_what_can_not_be_written_is_named(tmp_path):
+    model = NaiveBayes().fit(TABLE.select("species", "text"), "species")
+    with pytest.raises(TypeError, match="X is in memory"):
+        model.predict_to_parquet(TABLE, tmp_path / "out.parquet")
+    with pytest.raises(ValueError, match="two columns of one name among 'label', 'label', 'u'"):
+        model.predict_to_parquet(TABLE.lazy().with_columns(label=1), tmp_path / "out.parquet", keep=["label"])
+    with pytest.raises(ValueError, match="no column 'id'"):
+        model.predict_to_parquet(TABLE.lazy(), tmp_path / "out.parquet", keep=["id"])

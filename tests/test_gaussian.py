@@ -7,8 +7,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy import stats
 
-from bayesnb import Gaussian
+from bayesnb import Gaussian, NormalInverseGamma
 
 FAMILY = Gaussian()
 
@@ -73,3 +74,22 @@ def test_narrow_types_are_summed_in_double(dtype):
     x = np.arange(100).astype(dtype)
     assert_allclose(squares(statistics(x)), exact_squares_about_mean(x), 1e-14)
     assert_allclose(squares(statistics(x, np.full(100, 0.5))), exact_squares_about_mean(x) / 2, 1e-14)
+
+
+@pytest.mark.parametrize("shapes", ["one", "several"])
+@pytest.mark.parametrize("furthest", [4.0, 1e140])
+def test_many_features_together_have_the_product_of_their_student_densities(shapes, furthest):
+    rng = np.random.default_rng(0)
+    n_features, shape = 19, 3.5 if shapes == "one" else np.linspace(0.5, 1e6, 38).reshape(2, 19)
+    p = NormalInverseGamma(
+        *rng.uniform(1, 3, (2, 2, n_features)),
+        np.broadcast_to(shape, (2, n_features)),
+        2.0 + rng.random((2, n_features)),
+    )
+    x = rng.normal(2, 2, (50, n_features))
+    x[3, 5] = furthest
+    seen, weights = rng.random(x.shape) < 0.7, rng.uniform(0, 2, n_features)
+    scale = np.sqrt(p.scale * (p.pseudo_count + 1) / (p.shape * p.pseudo_count))
+    by_feature = stats.t(2 * p.shape, p.location, scale).logpdf(x[:, None]) * seen[:, None]
+    assert_allclose(FAMILY.score(p, x, seen), by_feature.sum(2), rtol=1e-11)
+    assert_allclose(FAMILY.score(p, x, seen, weights), by_feature @ weights, rtol=1e-11)

@@ -7,7 +7,9 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from bayesnb import Categorical, Gaussian, Multinomial, NaiveBayes
+from bayesnb import Bernoulli, Categorical, Gaussian, Multinomial, NaiveBayes, Poisson
+
+duckdb = pytest.importorskip("duckdb")
 
 TABLE = pl.DataFrame(
     {"y": ["a", "a", "a", "b", "b"], "x": ["r", "r", None, None, None], "n": [1.0, 2.0, 4.0, 3.0, None]}
@@ -91,3 +93,75 @@ def test_other_words_are_refused():
         NaiveBayes(missing="drop").fit([[1.0]], ["a"])
     with pytest.raises(ValueError, match="missing must be"):
         Categorical(missing="drop")
+
+
+QUESTIONS = {
+    "y": ["a", "a", "b", "b"],
+    "answer": ["?", "yes", "no", None],
+    "grade": [2.0, 3.0, None, 5.0],
+}
+
+
+def levels(model):
+    return [block.family.levels for block in model.statistics_.blocks if isinstance(block.family, Categorical)]
+
+
+def test_texts_that_stand_for_a_missing_cell():
+    asked, filled = pl.DataFrame(QUESTIONS), pl.DataFrame({**QUESTIONS, "answer": [None, "yes", "no", None]})
+    expected = NaiveBayes().fit(filled, "y")
+    dictionary = pd.DataFrame(QUESTIONS).astype({"answer": pd.CategoricalDtype(["?", "no", "yes"])})
+    enum = asked.cast({"answer": pl.Enum(["?", "no", "yes"])})
+    for frame in (asked, asked.to_pandas(), asked.lazy(), dictionary, enum, enum.lazy(), duckdb.sql("from asked")):
+        model = NaiveBayes(na_values=("?",)).fit(frame, "y")
+        assert levels(model) == [("no", "yes")]
+        np.testing.assert_array_equal(model.statistics_.statistics[0].counts, expected.statistics_.statistics[0].counts)
+        prob = model.predict_proba(asked.drop("y"))
+        np.testing.assert_allclose(prob, expected.predict_proba(filled.drop("y")))
+    assert levels(NaiveBayes().fit(asked, "y")) == [("?", "no", "yes")]
+
+
+@pytest.mark.parametrize("frame", [pl.DataFrame(QUESTIONS), pl.DataFrame(QUESTIONS).lazy()], ids=["here", "lazy"])
+def test_such_a_text_is_like_any_other_missing_cell(frame):
+    assert levels(NaiveBayes(na_values=["?"], missing="level").fit(frame, "y")) == [("no", "yes", None)]
+    with pytest.raises(ValueError, match="Column 'answer' has no value in"):
+        NaiveBayes(na_values=["?"], missing="error").fit(frame, "y")
+
+
+def test_numbers_among_such_texts_are_numbers_and_text_stays_text():
+    mixed = np.array([[3, "?"], ["?", "4.5"], [4.5, "3"]], dtype=object)
+    (block, _) = NaiveBayes(na_values=["?"]).fit(mixed, ["a", "b", "b"]).statistics_.blocks
+    assert isinstance(block.family, Gaussian)
+    words = r"Gaussian needs numbers, but column 'x1' has the value '4.5' in row 1: convert it"
+    with pytest.raises(ValueError, match=words):
+        NaiveBayes(Gaussian(), na_values=["?"]).fit(mixed, ["a", "b", "b"])
+    assert mixed[0, 1] == "?"
+
+
+def test_na_values_are_texts():
+    for wrong in ("?", [-999]):
+        with pytest.raises(ValueError, match=r"na_values must be a sequence of texts such as \(\"\?\",\)"):
+            NaiveBayes(na_values=wrong).fit([[1.0], [2.0]], ["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("file", "label", "missing"), [("house-votes-84.data", "Class", 392), ("agaricus-lepiota.data", "edibility", 2480)]
+)
+def test_tables_with_question_marks(shared_data, file, label, missing):
+    asked = pd.read_csv(shared_data / file, skipinitialspace=True)
+    filled = pd.read_csv(shared_data / file, skipinitialspace=True, na_values="?")
+    assert filled.isna().sum().sum() == missing
+    y = asked.pop(label)
+    model = NaiveBayes(na_values=["?"]).fit(asked, y)
+    expected = NaiveBayes().fit(filled.drop(columns=label), y)
+    np.testing.assert_allclose(model.predict_proba(asked), expected.predict_proba(filled.drop(columns=label)))
+
+
+@pytest.mark.parametrize("family", [Bernoulli, Gaussian, Poisson, Multinomial])
+def test_every_family_may_refuse_missing_cells_or_leave_them_out(family):
+    frame = pd.DataFrame({"n": [1.0, 0.0, np.nan], "c": ["r", None, "g"]})
+    with pytest.raises(ValueError, match="Column 'n' has no value in row 2"):
+        NaiveBayes({"n": family(missing="error")}).fit(frame, ["a", "a", "b"])
+    with pytest.raises(ValueError, match="Column 'c' has no value in row 1"):
+        NaiveBayes({"n": family(missing="ignore")}, missing="error").fit(frame, ["a", "a", "b"])
+    with pytest.raises(ValueError, match='missing must be "ignore" or "error", not \'level\''):
+        family(missing="level")

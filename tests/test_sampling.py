@@ -16,7 +16,7 @@ import xarray as xr
 from pymc_density import log_joint
 from scipy import stats
 
-from bayesnb import Bernoulli, Categorical, NaiveBayes, Poisson, blocks
+from bayesnb import Bernoulli, Categorical, NaiveBayes, Poisson
 from bayesnb.datasets import load_penguins
 from bayesnb.diagnostics import ConvergenceWarning, warn_of_convergence
 from bayesnb.sampling import batches_of, compact_model
@@ -97,7 +97,6 @@ def exponential(monkeypatch):
 def test_a_family_that_sampling_does_not_know_is_sampled_by_its_own_likelihood(monkeypatch):
     """Its prior is a Poisson's, its likelihood is not: joint density over the closed form's is the same constant."""
     kind = exponential(monkeypatch)
-    monkeypatch.setitem(blocks._SUPPORT, kind, (np.isfinite, "finite numbers"))
     rng = np.random.default_rng(3)
     X = pd.DataFrame({"wait": rng.exponential(3, 9), "n": rng.poisson(2, 9)})
     nb = NaiveBayes({"wait": kind(), "n": Poisson()}).fit(X, list("AAAAABBBC"))

@@ -20,7 +20,7 @@ from bayesnb import (
     Poisson,
     weights,
 )
-from bayesnb.weights import Margins, margins_of
+from bayesnb.weights import Margins, margins_of, overlap_of
 
 FAMILIES = {
     "colour": Categorical(levels=["r", "g", "b"]),
@@ -149,7 +149,8 @@ def test_objective_is_the_penalised_log_loss_of_left_out_predictions(mixed, marg
     w = np.linspace(0, 1.5, len(FEATURES))
     model = NaiveBayes(FAMILIES, feature_weights=dict(zip(FEATURES, w, strict=True))).fit(rows, y)
     value, _ = margins.objective(w, centre=0.5, precision=3.0)
-    assert value == pytest.approx(-model.loo(rows, y).elpd + 1.5 * ((w - 0.5) ** 2).sum())
+    penalty = 1.5 * (w @ margins.overlap @ w - 2 * 0.5 * w.sum())
+    assert value == pytest.approx(-model.loo(rows, y).elpd + penalty)
 
 
 def test_gradient_is_that_of_the_objective(margins):
@@ -163,14 +164,14 @@ def test_objective_is_convex(margins):
     rng = np.random.default_rng(3)
     for _ in range(50):
         a, b = rng.exponential(2, (2, len(FEATURES)))
-        ends = (margins.losses(a).sum() + margins.losses(b).sum()) / 2
-        assert margins.losses((a + b) / 2).sum() <= ends + 1e-9
+        low, high, middle = (margins.objective(w, 0.5, 3.0)[0] for w in (a, b, (a + b) / 2))
+        assert middle <= (low + high) / 2 + 1e-9
 
 
 def test_sample_weights_repeat_rows(margins):
     count = np.random.default_rng(4).integers(1, 4, len(margins.weight))
     repeated = margins.take(np.repeat(np.arange(len(count)), count))
-    once = Margins(margins.offset, margins.evidence, count.astype(float))
+    once = Margins(margins.offset, margins.evidence, count.astype(float), margins.overlap)
     np.testing.assert_allclose(once.fit(0.5, 1.0), repeated.fit(0.5, 1.0), atol=1e-4)
 
 
@@ -219,14 +220,60 @@ def test_independent_features_weigh_about_one():
     assert abs(shared - 1) < 4 / np.sqrt((slope(shared + step) - slope(shared)) / step)
 
 
-@pytest.mark.parametrize("n_others", [0, 4])
-def test_copies_of_a_column_share_its_weight(n_others):
-    x, y = independent_columns(2000, 1 + n_others, 6)
+def test_overlap_is_the_squared_correlation_given_the_label():
+    rng = np.random.default_rng(8)
+    n, y = 20_000, rng.integers(0, 2, 20_000)
+    noise = rng.multivariate_normal([0, 0, 0], [[1, 0.6, 0], [0.6, 1, 0], [0, 0, 1]], n)
+    evidence = (noise * [1, 2, 3] + np.array([[-1, -2, -3], [-4, 5, 6]])[y])[:, None, :]
+    overlap = overlap_of(evidence, y, np.ones(n))
+    error = 2 * 0.6 * (1 - 0.6**2) / np.sqrt(n)  # of r², by the delta method from that of r
+    assert abs(overlap[0, 1] - 0.36) < 4 * error
+    assert (overlap[:2, 2] < 4**2 / n).all()
+    count = rng.integers(0, 3, n)
+    repeated = np.repeat(np.arange(n), count)
+    weighted = overlap_of(evidence, y, count.astype(float))
+    np.testing.assert_allclose(weighted, overlap_of(evidence[repeated], y[repeated], np.ones(len(repeated))))
+
+
+def test_evidence_without_variation_overlaps_with_its_copies_alone():
+    varying = np.random.default_rng(9).normal(size=100)
+    evidence = np.column_stack([np.full(100, -3.0), varying, np.full(100, -3.0), np.zeros(100)])[:, None, :]
+    overlap = overlap_of(evidence, np.repeat([0, 1], 50), np.ones(100))
+    assert overlap[0, 2] == pytest.approx(1)
+    assert overlap[0, 1] < 0.01
+    np.testing.assert_array_equal(overlap[3], [0, 0, 0, 1])
+
+
+def test_copies_have_equal_shares_of_one(margins):
+    copied = np.concatenate([margins.evidence, margins.evidence[..., :1], margins.evidence[..., :1]], axis=2)
+    overlap = np.pad(margins.overlap, (0, 2), "edge")
+    overlap[:, -2:] = overlap[:, :1]
+    overlap[-2:] = overlap[:1]
+    share = Margins(margins.offset, copied, margins.weight, overlap).share
+    np.testing.assert_allclose(share[[0, -2, -1]], margins.share[0] / 3, atol=1e-4)
+    np.testing.assert_allclose(share[1:-2], margins.share[1:], atol=1e-4)
+    np.testing.assert_allclose(margins.overlap @ margins.share, 1, atol=1e-4)
+
+
+@pytest.mark.parametrize("n", [60, 100, 2000])
+@pytest.mark.parametrize("seed", [6, 7, 8])
+def test_copies_of_a_column_share_its_weight(n, seed):
+    x, y = independent_columns(n, 13, seed)
     copied = np.hstack([x[:, :1]] * 10 + [x[:, 1:]])
     once = NaiveBayes(feature_weights="loo").fit(x, y)
     ten_times = NaiveBayes(feature_weights="loo").fit(copied, y)
-    assert float(ten_times.feature_weights_[:10].sum()) == pytest.approx(float(once.feature_weights_[0]), rel=0.05)
-    np.testing.assert_allclose(ten_times.predict_proba(copied), once.predict_proba(x), atol=0.01)
+    weight = ten_times.feature_weights_.to_numpy()
+    expected = once.feature_weights_.to_numpy()
+    np.testing.assert_allclose([weight[:10].sum(), *weight[10:]], expected, atol=1e-3)
+    np.testing.assert_allclose(ten_times.predict_proba(copied), once.predict_proba(x), atol=1e-3)
+
+
+def test_copies_of_a_column_that_tells_the_labels_share_its_weight():
+    y = np.repeat(["A", "B"], 20)
+    x = (y == "B")[:, None]
+    once = NaiveBayes(feature_weights="loo").fit(x, y)
+    ten_times = NaiveBayes(feature_weights="loo").fit(np.repeat(x, 10, axis=1), y)
+    np.testing.assert_allclose(ten_times.feature_weights_, float(once.feature_weights_[0]) / 10, rtol=1e-3)
 
 
 def test_the_order_of_rows_does_not_matter(mixed):

@@ -78,7 +78,7 @@ def verify_equivalence(
     >>> result.frame.query("claim == 'smoothed = posterior mean'").difference.max()
     np.float64(0.0)
     """
-    table = read_table(X)
+    table = read_table(X).without(model.na_values)
     fitted = clone(model).fit(table, y)
     rng = np.random.default_rng(random_seed)
     posterior = posterior_of(

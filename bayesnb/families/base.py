@@ -22,6 +22,7 @@ CumulantScorer = Callable[[Any, Array | None], Array]
 STIRLING_FROM = 100.0  # above it, Stirling's series to z⁻⁵ is exact to rounding (next term 6e-18)
 SAME = 1e-9  # relative difference below which sums are of the same rows: order and batches cost some 1e-12
 ORDERS = np.arange(1, 5)[:, None]  # of the cumulants that are kept
+LARGEST = np.float64(1e150)  # the squares of larger numbers overflow; a Python float would become a float32 with x
 BLOCK_CELLS = 1 << 16  # cells of one block of work: its arrays stay in the processor's cache
 
 
@@ -58,6 +59,10 @@ class Statistics:
         """Return the statistics of several features together, side by side on the last axis."""
         return type(self)(*(np.concatenate([getattr(s, f.name) for s in (self, *others)], -1) for f in fields(self)))
 
+    def above(self, *others: Self) -> Self:
+        """Return the statistics of several labels together, one below the other on the first axis."""
+        return type(self)(*(np.concatenate([getattr(s, f.name) for s in (self, *others)]) for f in fields(self)))
+
     def agrees_with(self, other: Self) -> bool:
         """Whether two statistics are the same but for rounding, as those of the same rows in another order are."""
         return all(
@@ -80,9 +85,12 @@ class Family(ABC):
     """
 
     prior: Any
+    missing: Any = None  # what a missing cell is, one of missing_choices; None: what the model says
+    missing_choices: ClassVar[tuple[str, ...]] = ("ignore", "error")
     prior_type: ClassVar[type[Prior]]
     whole_row: ClassVar[bool] = False
     name: ClassVar[str]
+    support: ClassVar[str] = "finite numbers of size below 1e150"  # the values that ``takes`` takes, in words
     parameters: ClassVar[tuple[str, ...]]  # by the names that trees have them under
 
     def __post_init__(self) -> None:
@@ -95,6 +103,13 @@ class Family(ABC):
             raise TypeError(f"The prior of a {self.name} is a {self.prior_type.__name__}, not {self.prior!r}.")
         if isinstance(self.prior, np.ndarray | list):
             object.__setattr__(self, "prior", tuple(np.asarray(self.prior).tolist()))
+        if self.missing not in (None, *self.missing_choices):
+            choices = " or ".join(f'"{choice}"' for choice in self.missing_choices)
+            raise ValueError(f"{self.name}: missing must be {choices}, not {self.missing!r}.")
+
+    def takes(self, x: Array) -> Array:
+        """Return whether each value has a likelihood, elementwise."""
+        return np.abs(x) < LARGEST
 
     def __repr__(self: Any) -> str:
         """Return the constructor call, without what is at its default."""
@@ -177,8 +192,8 @@ class Family(ABC):
         """Return what of x the likelihood depends on, s(x), as a matrix (row, m).
 
         With ``natural`` it gives log p(x given θ) as a product of matrices, all rows, labels and draws at once, but for
-        what is the same for every label. The posterior fixes the origin and the unit, so that float32 is enough. With
-        a feature axis, m counts one term after the other, each with all features.
+        what is the same for every label. The posterior fixes the origin and the unit, so that float32 is enough. m
+        counts one term after the other, each with all features; but for whole rows, the last term is ``observed``.
         """
 
     @abstractmethod
@@ -320,6 +335,11 @@ def observe_counts(name: str, prob: Any, counts: Array, dims: tuple[str, ...]) -
         pm.Multinomial(name, counts.sum(-1).astype(int), prob, observed=counts.astype(int), dims=dims)
     else:  # fractional weights
         pm.Potential(name, (counts * pm.math.log(prob)).sum())
+
+
+def is_count(x: Array) -> Array:
+    """Return whether each value is a whole number from 0."""
+    return (x >= 0) & (np.floor(x) == x) & np.isfinite(x)
 
 
 def is_whole(counts: Array) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any, ClassVar
@@ -53,6 +53,8 @@ class Bernoulli(Family):
         ``bayesnb.free_priors.FreePrior``.
     prob : pymc distribution, optional
         A prior in place of the conjugate one, such as ``pymc.LogitNormal.dist(0, 1)``: that of θ given each label.
+    missing : {"ignore", "error"}, optional
+        What a missing cell is, if not what the model's ``missing`` says.
 
     Examples
     --------
@@ -62,9 +64,14 @@ class Bernoulli(Family):
 
     prior: Any = None
     prob: Any = None
+    missing: Any = None
     parameters: ClassVar[tuple[str, ...]] = ("prob",)
     name: ClassVar[str] = "Bernoulli"
+    support: ClassVar[str] = "0 and 1, or False and True"
     prior_type: ClassVar[type[Prior]] = Beta
+
+    def takes(self, x: Array) -> Array:
+        return (x == 0) | (x == 1)
 
     def resolve_prior(self, concentration: object, statistics: Any, values: Sequence[Any]) -> Beta:
         if isinstance(self.prior, Beta):
@@ -164,10 +171,7 @@ class Bernoulli(Family):
         return "Bernoulli", {"p": parameters["prob"]}
 
     def score(self, posterior: Any, x: Any, observed: Array | None = None, weights: Array | None = None) -> Array:
-        log_total = log_rising(posterior.a + posterior.b, 1)
-        log_one, log_zero = (
-            weighted(log_ratio(log_rising(part, 1), log_total), weights) for part in (posterior.a, posterior.b)
-        )
+        log_one, log_zero = _log_tilts(posterior, 1.0, weights)
         if sparse.issparse(x):
             return _sparse_score(x, log_one, log_zero)
 
@@ -177,6 +181,27 @@ class Bernoulli(Family):
             return matmul_log(ones, log_one) + matmul_log(zeros, log_zero)
 
         return blocked(block, x, observed)
+
+    def score_left_out(self, posterior: Any, x: Any, y: Array, weight: Array, weights: Array | None = None) -> Array:
+        """Return the score of sparse training rows, each left out of its own label's statistics: (row, label).
+
+        As ``conjugacy.leave_one_out`` has it, K(1 − w) − K(−w) under the own label, for all rows of one weight at once.
+        """
+        result = self.score(posterior, x, weights=weights)
+        for w in np.unique(weight):
+            (rows,) = np.nonzero(weight == w)
+            tables = (_log_tilts(posterior, t, weights) for t in (1 - w, -w))
+            with np.errstate(invalid="ignore"):  # of a value that no row of the label has, to leave one out is absurd
+                left_out = (with_row - without for with_row, without in zip(*tables, strict=True))
+                log_one, log_zero = (np.where(np.isfinite(table), table, 0.0) for table in left_out)
+            result[rows, y[rows]] = _sparse_score(x[rows], log_one, log_zero)[np.arange(len(rows)), y[rows]]
+        return result
+
+
+def _log_tilts(posterior: Any, t: float, weights: Array | None) -> Iterator[Array]:
+    """Weighted K(t) of a one, and of a zero: (label, feature) each."""
+    log_total = log_rising(posterior.a + posterior.b, t)
+    return (weighted(log_ratio(log_rising(part, t), log_total), weights) for part in (posterior.a, posterior.b))
 
 
 def _of_ones_and_all(log_one: Array, log_zero: Array) -> Array:

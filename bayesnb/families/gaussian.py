@@ -19,15 +19,18 @@ from bayesnb.families.base import (
     Family,
     Statistics,
     against,
+    blocked,
     label_blocks,
     laid_out,
     log_rising,
     only,
     sum_by_label,
+    weighted,
 )
 from bayesnb.priors import LOG_2PI, NormalInverseGamma, Parameters, Prior
 
 SUMS = ("count", "total", "squares")  # the fields that add; the shift does not
+LARGEST_FACTOR = 1e30  # eight of them can be multiplied
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +118,8 @@ class Gaussian(Family):
     mean, sd : pymc distribution, optional
         Priors in place of the conjugate one, such as ``pymc.Normal.dist(0, 1)`` and ``pymc.HalfNormal.dist(1)``: of μ
         and of σ given each label, independent of each other.
+    missing : {"ignore", "error"}, optional
+        What a missing cell is, if not what the model's ``missing`` says.
 
     Examples
     --------
@@ -125,6 +130,7 @@ class Gaussian(Family):
     prior: Any = None
     mean: Any = None
     sd: Any = None
+    missing: Any = None
     parameters: ClassVar[tuple[str, ...]] = ("mean", "sd")
     name: ClassVar[str] = "Gaussian"
     prior_type: ClassVar[type[Prior]] = NormalInverseGamma
@@ -179,6 +185,22 @@ class Gaussian(Family):
         constant = log_rising(a, t / 2) - 0.5 * (t * np.log(2 * np.pi * p.scale) + np.log(q))
         result = constant - (a + t / 2) * np.log1p((x - p.location) ** 2 * (t / (2 * p.scale * q)))
         return only(result, observed) if y is None else result
+
+    def score(self, posterior: Any, x: Any, observed: Array | None = None, weights: Array | None = None) -> Array:
+        p, q = posterior, 1 + 1 / posterior.pseudo_count
+        constant = weighted(log_rising(p.shape, 0.5) - 0.5 * np.log(2 * np.pi * p.scale * q), weights)
+        power, scale = weighted(p.shape + 0.5, weights), 1 / np.sqrt(2 * p.scale * q)
+
+        def block(x: Any, seen: Array | None) -> Array:
+            columns, result = np.ascontiguousarray(x.T, dtype=float), np.empty((len(x), len(power)))
+            for label in range(len(power)):
+                gaps = (columns - p.location[label, :, None]) * scale[label, :, None]
+                squares = gaps**2 if seen is None else np.where(seen.T, gaps**2, 0.0)
+                free = constant[label].sum() if seen is None else seen @ constant[label]
+                result[:, label] = free - _powers_of_logs(squares, power[label])
+            return result
+
+        return blocked(block, x, observed)
 
     def cumulants(self, posterior: Any, x: Any, observed: Array | None = None) -> Array:
         p, x, _ = laid_out(posterior, x, 1.0)
@@ -270,6 +292,19 @@ def _count_and_mean(
 
 def _quotient(total: Array, count: Array) -> Array:
     return np.divide(total, count, out=np.zeros(np.shape(total)), where=count != 0)
+
+
+def _powers_of_logs(u: Array, power: Array) -> Array:
+    """Σ_f power_f · ln(1 + u_f) of (feature, row) arrays: (row,). Features of one power share a logarithm, by eights.
+
+    It is that of their product, from the product less 1, which loses no digit where u is small.
+    """
+    together = 8 if (power == power[0]).all() and u.max(initial=0.0) < LARGEST_FACTOR else 1
+    v = u[::together].copy()
+    for i in range(1, together):
+        more = u[i::together]
+        v[: len(more)] += more * (1 + v[: len(more)])
+    return power[::together] @ np.log1p(v)
 
 
 def _origin_and_unit(posterior: Any) -> tuple[Array, Array]:

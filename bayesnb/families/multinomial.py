@@ -14,6 +14,7 @@ from bayesnb.families.base import (
     Array,
     Family,
     Statistics,
+    is_count,
     log_positive,
     log_ratio,
     log_rising,
@@ -23,6 +24,9 @@ from bayesnb.families.base import (
     weighted,
 )
 from bayesnb.priors import Dirichlet, Parameters, Prior, concentration_vector, log_dirichlet
+
+LOG_FACTORIALS = gammaln(np.arange(256) + 1.0)  # ln n!, to look up
+LOGARITHMS = 8  # of one count that are summed, before lnΓ costs less
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +53,8 @@ class Multinomial(Family):
         Priors without a closed form: a Dirichlet with a PyMC distribution in place of a parameter, which the features
         that are given this one object share; or a function that declares PyMC variables, see
         ``bayesnb.free_priors.FreePrior``.
+    missing : {"ignore", "error"}, optional
+        What a row with a missing count is, if not what the model's ``missing`` says. Left out, it says nothing.
 
     Examples
     --------
@@ -57,10 +63,15 @@ class Multinomial(Family):
     """
 
     prior: Any = None
+    missing: Any = None
     whole_row: ClassVar[bool] = True
     parameters: ClassVar[tuple[str, ...]] = ("prob",)
     name: ClassVar[str] = "Multinomial"
+    support: ClassVar[str] = "counts, whole numbers from 0"
     prior_type: ClassVar[type[Prior]] = Dirichlet
+
+    def takes(self, x: Array) -> Array:
+        return is_count(x)
 
     def resolve_prior(self, concentration: object, statistics: Any, values: Sequence[Any]) -> Dirichlet:
         spec = concentration if self.prior is None else self.prior
@@ -147,16 +158,25 @@ def _row_of_entry(x: Any) -> Array:
 
 def _log_coefficient(x: Any) -> Array:
     """ln(n!/∏ n_v!) of each row."""
-    return gammaln(x.sum(1) + 1.0) - np.bincount(_row_of_entry(x), gammaln(x.data + 1.0), x.shape[0])
+    log_factorial = LOG_FACTORIALS[np.minimum(x.data, len(LOG_FACTORIALS) - 1).astype(int)]
+    large = x.data >= len(LOG_FACTORIALS)
+    log_factorial[large] = gammaln(x.data[large] + 1.0)
+    return gammaln(x.sum(1) + 1.0) - np.bincount(_row_of_entry(x), log_factorial, x.shape[0])
 
 
 def _rising_sum(x: Any, concentration: Array, t: float | Array) -> Array:
-    """Σ_v lnΓ(α_v + t n_v) − lnΓ(α_v), (row, label): a sparse product for the terms met once, the rest one by one."""
-    once = t * x.data == 1
-    with np.errstate(divide="ignore"):  # an impossible term is -inf, and meant
-        log_concentration = np.log(concentration)
-    result = matmul_log(sparse.csr_array((once.astype(float), x.indices, x.indptr), shape=x.shape), log_concentration)
-    rows, terms, n = _row_of_entry(x)[~once], x.indices[~once], t * x.data[~once]
-    for label, row_of_label in enumerate(concentration):
-        result[:, label] += np.bincount(rows, log_rising(row_of_label[terms], n), x.shape[0])
+    """Σ_v lnΓ(α_v + t n_v) − lnΓ(α_v), (row, label): of a whole number as Σ_{i < n} ln(α_v + i), up to some i."""
+    n, rows = t * x.data, _row_of_entry(x)
+    summed = np.where((n > 0) & (n == np.floor(n)), np.minimum(n, LOGARITHMS), 0)
+    result = np.zeros((x.shape[0], len(concentration)))
+    for i in range(int(summed.max(initial=0))):
+        more = summed > i
+        ends = np.concatenate([[0], np.cumsum(more)])[x.indptr]
+        with np.errstate(divide="ignore"):  # an impossible term is -inf, and meant
+            log_factor = np.log(concentration + i)
+        result += matmul_log(sparse.csr_array((np.ones(ends[-1]), x.indices[more], ends), shape=x.shape), log_factor)
+    rest = n != summed
+    for label, of_label in enumerate(concentration):
+        rising = log_rising(of_label[x.indices[rest]] + summed[rest], n[rest] - summed[rest])
+        result[:, label] += np.bincount(rows[rest], rising, x.shape[0])
     return result

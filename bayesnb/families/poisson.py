@@ -9,7 +9,17 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import gammaln, polygamma, xlogy
 
-from bayesnb.families.base import Array, Family, Statistics, is_whole, laid_out, log_rising, only, sum_by_label
+from bayesnb.families.base import (
+    Array,
+    Family,
+    Statistics,
+    is_count,
+    is_whole,
+    laid_out,
+    log_rising,
+    only,
+    sum_by_label,
+)
 from bayesnb.priors import Gamma, Parameters, Prior
 
 
@@ -39,6 +49,8 @@ class Poisson(Family):
         ``bayesnb.free_priors.FreePrior``.
     rate : pymc distribution, optional
         A prior in place of the conjugate one, such as ``pymc.LogNormal.dist(0, 1)``: that of θ given each label.
+    missing : {"ignore", "error"}, optional
+        What a missing cell is, if not what the model's ``missing`` says.
 
     Examples
     --------
@@ -48,9 +60,14 @@ class Poisson(Family):
 
     prior: Any = None
     rate: Any = None
+    missing: Any = None
     parameters: ClassVar[tuple[str, ...]] = ("rate",)
     name: ClassVar[str] = "Poisson"
+    support: ClassVar[str] = "whole numbers from 0"
     prior_type: ClassVar[type[Prior]] = Gamma
+
+    def takes(self, x: Array) -> Array:
+        return is_count(x)
 
     def resolve_prior(self, concentration: object, statistics: PoissonStatistics, values: Sequence[Any]) -> Gamma:
         return self.unit_information(statistics) if self.prior is None else self.prior

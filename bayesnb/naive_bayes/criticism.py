@@ -9,7 +9,7 @@ import xarray as xr
 from scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
-from bayesnb.calibration import calibration, warn_if_overconfident
+from bayesnb.calibration import calibration, chance_of_surprise, warn_if_overconfident
 from bayesnb.evidence import check_comparable, evidence_by_feature
 from bayesnb.naive_bayes.fitted import Fitted, _check_prob
 from bayesnb.tree import row_coordinate
@@ -49,7 +49,7 @@ class Criticism(Fitted):
         >>> round(model.log_evidence() - float(by_feature.label_log_evidence), 4)
         -1.7918
         """
-        check_is_fitted(self, "statistics_")
+        self._check_labelled("The evidence")
         if by not in (None, "feature"):
             raise ValueError(f'by must be "feature" or None, not {by!r}.')
         return self._posterior.log_evidence() if by is None else evidence_by_feature(self._posterior)
@@ -83,8 +83,8 @@ class Criticism(Fitted):
         >>> round(jeffreys.log_bayes_factor(laplace), 4)  # of A's two r: ½·¾ against ½·⅔
         0.1178
         """
-        check_is_fitted(self, "statistics_")
-        check_is_fitted(other, "statistics_")
+        self._check_labelled("The evidence")
+        other._check_labelled("The evidence")  # noqa: SLF001 - a model of the same kind
         theirs = other._posterior  # noqa: SLF001 - a model of the same kind
         check_comparable(self._posterior, theirs, (self.statistics_, other.statistics_))
         return self._posterior.log_evidence() - theirs.log_evidence()
@@ -140,7 +140,14 @@ class Criticism(Fitted):
         return elpd(left_out[own], within[own], row_coordinate(table))
 
     def calibration(
-        self, X: Any, y: Any, sample_weight: Any = None, *, leave_one_out: bool = False, prob: float = 0.94
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        leave_one_out: bool = False,
+        prob: float = 0.94,
+        random_seed: Any = None,
     ) -> xr.Dataset:
         """Return whether predicted probabilities mean what they say, and warn where they are too extreme.
 
@@ -152,6 +159,8 @@ class Criticism(Fitted):
             Whether the rows are the training rows, each to be predicted without itself.
         prob : float, default 0.94
             Probability of the equal-tailed credible intervals.
+        random_seed : int, Generator or None
+            Of the labels that ``p_value`` is found by, for rows that the model has not seen.
 
         Returns
         -------
@@ -161,8 +170,8 @@ class Criticism(Fitted):
             ``upper`` from Beta(1 + right, 1 + wrong). Over all rows: ``log_score`` (nats, 0 is best) and
             ``brier_score`` (summed over labels, 0 to 2) with their standard errors, ``ece``, the mean distance of
             predicted from observed; ``exponent`` with its error, the power of the probabilities that fits the labels
-            best, below 1 if they are overconfident; and ``p_value``, a bound on the probability of an exponent as low
-            as this where labels do come from the predictions.
+            best, below 1 if they are overconfident; and ``p_value``, the probability of a log score as bad as this
+            where the model holds: of the training rows, an upper bound.
 
         Warns
         -----
@@ -177,9 +186,10 @@ class Criticism(Fitted):
 
         Notes
         -----
-        Predictions are exact averages over what is not known of the parameters. Many held-out rows share one error of
-        these, so that after few training rows they may look overconfident by chance more often than ``p_value`` says;
-        leave-one-out of the training rows does not have this flaw.
+        Rows that the model has not seen share one error of the parameters, which after few training rows makes many
+        labels come as a surprise at once. So their ``p_value`` is a posterior predictive check, by a thousand draws of
+        the parameters and, given these, of all labels. Training rows left out take the labels for independent given
+        the predictions.
 
         Examples
         --------
@@ -196,6 +206,9 @@ class Criticism(Fitted):
             log_joint = self._posterior.log_joint(encoded, table.n_rows)
         log_prob = log_joint - logsumexp(log_joint, axis=1, keepdims=True)
         result = calibration(log_prob, codes, weight, prob)
+        if not leave_one_out:
+            rng = np.random.default_rng(random_seed)
+            result["p_value"] = chance_of_surprise(self._posterior, encoded, log_prob, codes, weight, rng)
         warn_if_overconfident(result)
         return result
 

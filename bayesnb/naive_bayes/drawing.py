@@ -111,7 +111,7 @@ class Drawing(Fitted):
         """
         from bayesnb.sampling import sample
 
-        check_is_fitted(self, "statistics_")
+        self._check_labelled("sample()")
         return sample(
             self._posterior,
             draws=draws,
@@ -153,6 +153,7 @@ class Drawing(Fitted):
         if (X is None or y is None) == (likelihood == "rows"):
             raise ValueError('X and y go with likelihood="rows", which needs both; the statistics are those of fit.')
         if likelihood == "statistics":
+            self._check_labelled('likelihood="statistics"')
             return statistics_model(self._posterior)
         table, encoded = self._encoded(X)
         labels = read_labels(y, table.n_rows, may_lack=True)
@@ -219,9 +220,11 @@ class Drawing(Fitted):
 
         Returns
         -------
-        X : pandas.DataFrame, or ndarray for a model fitted to an array
-            The columns that the model reads, in the order and type that it reads them: numbers, counts, booleans, and
-            categories with all levels. No cell is missing.
+        X : data frame, array or sparse matrix, of n rows
+            The kind of table that the model was fitted to (of a lazy frame, what collecting it gives), with all of its
+            columns in their order and types: categories have all levels, and whole numbers read as Gaussian become
+            floats. A column that did not vary has its one value. No cell is missing but where None is a level of its
+            own, or no row had a value.
         y : ndarray, shape (n,)
 
         Raises
@@ -233,8 +236,8 @@ class Drawing(Fitted):
         --------
         >>> model = NaiveBayes().fit(pd.DataFrame({"a": ["r", "g", "r"], "b": [1.0, 2, 4]}), ["u", "v", "v"])
         >>> X, y = model.simulate(2, random_seed=0)
-        >>> list(X.columns), X.shape, y.shape
-        (['a', 'b'], (2, 2), (2,))
+        >>> list(X.columns), X["b"].dtype, y.shape
+        (['a', 'b'], dtype('float64'), (2,))
         """
         from bayesnb.simulation import simulated_table
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import xarray as xr
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -28,9 +29,9 @@ class NaiveBayes(Learning, Prediction, Judgement, Criticism, Drawing, Classifier
     Parameters
     ----------
     families : Family, mapping or None, default None
-        How columns are read. One family for all; or a mapping from a column name (for an array: its position), or a
-        tuple of them, to a family. Columns that it does not name, and all with None, are read by their type: numbers
-        as Gaussian(), text and categories as Categorical(), booleans as Bernoulli().
+        How columns are read. One family for all; or a mapping from a column name (for an array: its position), a tuple
+        of them, or a slice of positions, to a family. Columns that it does not name, and all with None, are read by
+        their type: numbers as Gaussian(), text and categories as Categorical(), booleans as Bernoulli().
     concentration : number or str, default 1.0
         The λ of every Dirichlet and Beta prior that a family does not set: a number, "laplace" (1), "jeffreys" (½) or
         "perks" (1/number of values). 0 is maximum likelihood: point predictions, but no draws.
@@ -42,8 +43,16 @@ class NaiveBayes(Learning, Prediction, Judgement, Criticism, Drawing, Classifier
         What a missing cell is, in training and in prediction: left out of the product for its feature; a value of its
         own, None, of a categorical feature (others leave it out); or an error. Leave it out where cells are missing by
         chance, make it a level where that they are missing tells something. ``Categorical(missing=…)`` overrides it.
+    na_values : sequence of str, default ()
+        Texts that stand for a missing cell of X, such as "?". A column of text stays one, though what is left may look
+        like numbers: cast it.
     unseen : {"error", "ignore"}, default "error"
         Whether a categorical value that is not among the levels is an error, or treated as a missing cell.
+    unlabelled : {"error", "marginalize"}, default "error"
+        What ``fit`` makes of a row whose label is missing (None, NaN, NA). "marginalize" sums over the label: EM finds
+        the mode of the posterior, and the row counts under each label as far as that is probable at the mode.
+        Predictions use what such rows tell; intervals and draws are then too sure, as they take expected labels for
+        known ones, and say so. Evidence and leave-one-out need every label.
     feature_weights : None, "loo", "loo-shared" or mapping, default None
         How many times each feature's evidence counts at prediction; None: once. Features that depend on each other
         repeat the same evidence, and plain naive Bayes is overconfident. "loo" learns a weight for each feature from
@@ -115,7 +124,9 @@ class NaiveBayes(Learning, Prediction, Judgement, Criticism, Drawing, Classifier
         label_concentration: Any = 1.0,
         label_prob: Any = None,
         missing: Missing = "ignore",
+        na_values: Sequence[str] = (),
         unseen: Unseen = "error",
+        unlabelled: Literal["error", "marginalize"] = "error",
         feature_weights: Any = None,
     ) -> None:
         self.families = families
@@ -123,7 +134,9 @@ class NaiveBayes(Learning, Prediction, Judgement, Criticism, Drawing, Classifier
         self.label_concentration = label_concentration
         self.label_prob = label_prob
         self.missing = missing
+        self.na_values = na_values
         self.unseen = unseen
+        self.unlabelled = unlabelled
         self.feature_weights = feature_weights
 
     def __sklearn_tags__(self) -> Tags:
@@ -165,6 +178,8 @@ class NaiveBayes(Learning, Prediction, Judgement, Criticism, Drawing, Classifier
         summary = self.statistics_
         counted = zip(summary.classes, summary.label_counts, strict=True)
         lines = ["labels: " + ", ".join(f"{label!r} ({count:g})" for label, count in counted)]
+        if summary.expected_rows:
+            lines.append(f"{self._expected_rows()}: intervals are too sure")
         lines += [_line(part) for part in self._posterior.parts]
         silent = self._uninformative()
         if silent:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any, Self
+from dataclasses import replace
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -12,12 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayesnb import engines
 from bayesnb.blocks import Missing, in_order, shown
+from bayesnb.families.base import Array
 from bayesnb.frame import Column, Table
 from bayesnb.merging import check_same_parameters, remainder, union
-from bayesnb.naive_bayes.fitted import Fitted, _arrays, _read_rows
+from bayesnb.naive_bayes.fitted import Fitted, _arrays
 from bayesnb.posterior import Posterior, posterior_of
 from bayesnb.summary import Summary, label_codes
 from bayesnb.tree import coordinate
+from bayesnb.unlabelled import with_expected_labels
 from bayesnb.weights import Rows, check_weights, weigh
 
 
@@ -29,6 +32,7 @@ class Learning(Fitted):
     label_concentration: Any
     label_prob: Any
     missing: Missing
+    unlabelled: Literal["error", "marginalize"]
     feature_weights: Any
     get_params: Callable[..., dict[str, Any]]
 
@@ -42,7 +46,7 @@ class Learning(Fitted):
             learnt from where they lie, by group-bys: only statistics are fetched.
         y : sequence, shape (row,), or str
             Labels of any hashable type; those that a categorical type declares count whether seen or not. Or the name
-            of the column of a frame that holds them.
+            of the column of a frame that holds them. With ``unlabelled="marginalize"`` a label may be missing.
         sample_weight : sequence, shape (row,), or str, optional
             A weight of 2 is a repeated row; a row of weight 0 is as if it were not there. Or a column's name.
 
@@ -54,7 +58,19 @@ class Learning(Fitted):
         Raises
         ------
         ValueError
-            If the table, a label or a weight can't be read, naming column, value and row.
+            If the table, a label or a weight can't be read, naming column, value and row; or no row has a label.
+
+        Warns
+        -----
+        sklearn.exceptions.ConvergenceWarning
+            If EM, for unlabelled rows, has not reached the mode in 1,000 steps.
+
+        Examples
+        --------
+        >>> table, label = [["r"], ["g"], ["r"], ["r"]], ["A", "B", None, None]
+        >>> model = NaiveBayes(Categorical(), unlabelled="marginalize").fit(table, label)
+        >>> model.predict_proba([["r"]]).round(2)  # without the last two rows 2/3, 1/3
+        array([[0.69, 0.31]])
         """
         self._learn(X, y, sample_weight, classes=None, start=None, is_whole=True)
         silent = self._uninformative()
@@ -120,18 +136,29 @@ class Learning(Fitted):
         self, X: Any, y: Any, sample_weight: Any, classes: Any, start: Summary | None, *, is_whole: bool
     ) -> Self:
         self._check_parameters()
-        summary, rows = self._met(lambda table, labels: self._start(table, labels, classes, start), X, y, sample_weight)
+        may_lack = is_whole and self.unlabelled == "marginalize"
+        summary, rows = self._met(
+            lambda table, labels: self._start(table, labels, classes, start), X, y, sample_weight, may_lack=may_lack
+        )
         self._set(summary, rows if is_whole else None)
         return self
 
     def _met(
-        self, start: Callable[[Table, Column], Summary], X: Any, y: Any, sample_weight: Any
+        self,
+        start: Callable[[Table, Column], Summary],
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        *,
+        may_lack: bool = False,
     ) -> tuple[Summary, Callable[[Posterior], Rows] | None]:
         """The summary that starts from the kind of table and its labels, with the rows of X; and the rows, if here."""
         if engines.is_lazy(X):
-            remote = engines.read_rows(X, y, sample_weight)
+            remote = engines.read_rows(X, y, sample_weight, self.na_values)
             return engines.met(start(remote.table, remote.labels), remote, self.unseen), None
-        table, labels, weight = _read_rows(X, y, sample_weight)
+        table, labels, weight = self._read_rows(X, y, sample_weight, may_lack=may_lack)
+        if labels.missing is not None:
+            return self._met_unlabelled(start, table, labels, weight), None
         summary = start(table, labels).met(table, labels, weight, self.unseen)
 
         def rows(posterior: Posterior) -> Rows:
@@ -140,6 +167,19 @@ class Learning(Fitted):
             return _arrays(posterior, summary, table, self.unseen), codes, weights
 
         return summary, rows
+
+    def _met_unlabelled(
+        self, start: Callable[[Table, Column], Summary], table: Table, labels: Column, weight: Array | None
+    ) -> Summary:
+        """The summary of rows of which some lack a label."""
+        lacking = np.asarray(labels.missing)
+        if lacking.all():
+            raise ValueError("No row has a label: each label needs rows that have it to be told from the others.")
+        weight = np.ones(table.n_rows) if weight is None else weight
+        named = replace(labels.take(~lacking), missing=None)
+        labelled = start(table, named).met(table.take(~lacking), named, weight[~lacking], self.unseen)
+        encoded = labelled.encoded(table.take(lacking), self.unseen)
+        return with_expected_labels(labelled, encoded, weight[lacking], self._posterior_of)
 
     def _start(self, table: Table, labels: Column, classes: Any, start: Summary | None) -> Summary:
         """The summary that further rows are added to, with room for their labels."""
@@ -159,12 +199,18 @@ class Learning(Fitted):
             raise ValueError(f'unseen must be "error" or "ignore", not {self.unseen!r}.')
         if self.missing not in ("ignore", "level", "error"):
             raise ValueError(f'missing must be "ignore", "level" or "error", not {self.missing!r}.')
+        if isinstance(self.na_values, str) or not all(isinstance(value, str) for value in self.na_values):
+            raise ValueError(f'na_values must be a sequence of texts such as ("?",), not {self.na_values!r}.')
+        if self.unlabelled not in ("error", "marginalize"):
+            raise ValueError(f'unlabelled must be "error" or "marginalize", not {self.unlabelled!r}.')
         check_weights(self.feature_weights)
 
     def _set(self, summary: Summary, rows: Callable[[Posterior], Rows] | None) -> None:
         """Take over a summary; the posterior follows from it and the priors, learnt feature weights from the rows."""
-        posterior = posterior_of(summary, self.concentration, self.label_concentration, self.label_prob)
-        self._take(summary, *weigh(posterior, self.feature_weights, summary.names, rows))
+        self._take(summary, *weigh(self._posterior_of(summary), self.feature_weights, summary.names, rows))
+
+    def _posterior_of(self, summary: Summary) -> Posterior:
+        return posterior_of(summary, self.concentration, self.label_concentration, self.label_prob)
 
     def _take(self, summary: Summary, posterior: Posterior, weighing: dict[str, Any]) -> None:
         self._posterior, self._weighing = posterior, weighing

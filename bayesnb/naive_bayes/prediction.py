@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -10,6 +12,7 @@ from scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
 from bayesnb import engines
+from bayesnb.blocks import shown
 from bayesnb.families.base import Array
 from bayesnb.frame import Table
 from bayesnb.naive_bayes.fitted import Fitted
@@ -89,6 +92,60 @@ class Prediction(Fitted):
         """
         log_joint = self._log_joint(X, plug_in)
         return log_joint - logsumexp(log_joint, axis=1, keepdims=True)
+
+    def predict_to_parquet(
+        self, X: Any, path: str | Path, *, keep: Sequence[str] = (), plug_in: Estimate | None = None
+    ) -> None:
+        """Write the predictions for a lazy frame or a file to a Parquet file, batch by batch, holding neither table.
+
+        Parameters
+        ----------
+        X : lazy or remote frame, or path
+        path : str or Path
+            A file there is replaced, once all is written. Its columns are those kept; ``label``, the most probable
+            label; and one of probabilities for each label, by its name.
+        keep : sequence of str
+            Columns of X to write beside the predictions, such as the one that tells rows apart: the order of the rows
+            is the engine's.
+        plug_in
+            As for ``predict_log_proba``.
+
+        Raises
+        ------
+        ImportError
+            If PyArrow is not installed.
+        TypeError
+            If X is in memory.
+        ValueError
+            If X can't be read, lacks a column, or two columns would have the same name.
+
+        Examples
+        --------
+        >>> import tempfile, polars as pl
+        >>> table = pl.DataFrame({"id": [7, 8, 9], "x": ["r", "r", "g"], "y": ["a", "a", "b"]})
+        >>> model = NaiveBayes().fit(table.drop("id"), "y")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.predict_to_parquet(table.lazy(), f"{folder}/out.parquet", keep=["id"])
+        ...     written = pl.read_parquet(f"{folder}/out.parquet")
+        >>> written.columns, written["id"].to_list(), written["label"].to_list()
+        (['id', 'label', 'a', 'b'], [7, 8, 9], ['a', 'a', 'b'])
+        >>> round(written["a"][0], 4)  # .6·¾ / (.6·¾ + .4·⅓)
+        0.7714
+        """
+        check_is_fitted(self, "statistics_")
+        if not engines.is_lazy(X):
+            raise TypeError("X is in memory: write what predict_proba returns, or give a lazy frame or a file.")
+        labels = [str(label) for label in self.statistics_.classes]
+        names = [*keep, "label", *labels]
+        if len(set(names)) < len(names):
+            raise ValueError(f"The file would have two columns of one name among {shown(names)}: rename one in X.")
+        read = dict.fromkeys([*self.statistics_.names, *keep])
+
+        def predicted(batch: Any) -> dict[str, Array]:
+            prob = self.predict_proba(batch, plug_in)
+            return dict(zip(["label", *labels], [self.classes_[prob.argmax(1)], *prob.T], strict=True))
+
+        engines.write_parquet(engines.batches(X, list(read)), keep, predicted, path)
 
     def _log_joint(self, X: Any, plug_in: Estimate | None) -> Array:
         """Return log p(y, x given the training data), or with a plug-in log p(y, x given θ̂): (row, label)."""
