@@ -94,6 +94,8 @@ def line(cache, *arguments):
             environment |= {"NUMBA_CACHE_DIR": folder, "PYTENSOR_FLAGS": f"base_compiledir={folder}"}
         command = [sys.executable, __file__, "measure", *map(str, arguments)]
         done = subprocess.run(command, env=environment, capture_output=True, text=True)  # noqa: PLW1510, S603
+    if done.returncode > 0:
+        sys.exit(done.stderr)
     likelihood, form, sampler, kind, n_features, n_rows = arguments
     print(f"{likelihood:10} {form:7} {sampler:8} {cache:5} {kind:11} {n_features:>4} {n_rows:>9}", end=" ")
     if done.returncode < 0:
