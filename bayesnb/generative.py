@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import xarray as xr
 from scipy import sparse
 
 from bayesnb.blocks import Encoded
 from bayesnb.families.base import Array, observe_counts
 from bayesnb.posterior import Posterior, check_proper_prior
-from bayesnb.priors import Parameters, Sampled
+from bayesnb.priors import Parameters
 from bayesnb.tree import Variable, layout_of
 
 UNLABELLED = -1  # the code of a row whose label is not known
@@ -87,6 +88,23 @@ def rows_model(posterior: Posterior, encoded: Sequence[Encoded], codes: Array, r
     return model
 
 
+def free_prior_model(posterior: Posterior) -> Any:
+    """Return the PyMC model of the priors that have no closed form, and of nothing else."""
+    import pymc as pm
+
+    layout = layout_of(posterior)
+    with pm.Model(coords=layout.coords) as model:
+        for feature in layout.features:
+            if not posterior.parts[feature.part].is_conjugate:
+                _declare_prior(posterior, feature)
+    return model
+
+
+def with_variables_of(sampled: xr.Dataset, draws: xr.Dataset) -> xr.Dataset:
+    """Return draws in their layout with what users' priors have declared besides, such as a shared concentration."""
+    return draws.assign({name: values.variable for name, values in sampled.data_vars.items() if name not in draws})
+
+
 def declare_feature(posterior: Posterior, feature: Variable) -> None:
     """Declare the prior of one feature and observe its statistics, in the PyMC model on the stack."""
     part, parameters = posterior.parts[feature.part], _declare_prior(posterior, feature)
@@ -94,8 +112,8 @@ def declare_feature(posterior: Posterior, feature: Variable) -> None:
 
 
 def _declare_prior(posterior: Posterior, feature: Variable) -> Parameters:
-    prior = posterior.parts[feature.part].prior
-    prior = prior if isinstance(prior, Sampled) else _of_feature(prior, feature)
+    part = posterior.parts[feature.part]
+    prior = _of_feature(part.prior, feature) if part.is_conjugate else part.prior
     return prior.declare(feature.stem, feature.dims)
 
 

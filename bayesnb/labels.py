@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -88,6 +88,10 @@ class LabelModel:
         if self.posterior is None:
             return {"prob": np.broadcast_to(self.known, (*size, len(self.known)))}
         return self.posterior.draw(rng, size)
+
+    def draw_prior(self, rng: np.random.Generator, size: tuple[int, ...]) -> Parameters:
+        """Return draws of the label probabilities from the prior, (*size, label)."""
+        return replace(self, counts=np.zeros(len(self.counts))).draw(rng, size)
 
 
 def label_model(counts: Array, classes: tuple[Any, ...], concentration: Any, label_prob: Any) -> LabelModel:

@@ -16,8 +16,9 @@ from bayesnb import conjugacy
 from bayesnb.blocks import Block, Encoded, shown
 from bayesnb.families import Bernoulli, Categorical
 from bayesnb.families.base import BLOCK_CELLS, Array, CumulantScorer, Statistics, weighted
+from bayesnb.free_priors import FreePrior
 from bayesnb.labels import LabelModel, label_model
-from bayesnb.priors import Dirichlet, Parameters, Sampled
+from bayesnb.priors import Dirichlet, Parameters
 from bayesnb.summary import Summary
 
 
@@ -49,11 +50,19 @@ class Part:
     @property
     def is_conjugate(self) -> bool:
         """Whether the prior has a closed form."""
-        return not isinstance(self.prior, Sampled)
+        return not isinstance(self.prior, FreePrior)
 
     def _check_conjugate(self) -> None:
         if not self.is_conjugate:
             raise ValueError(f"{shown(self.features)}: {self.prior.refusal}")
+
+    @cached_property
+    def reference(self) -> Any:
+        """A posterior that ``design`` may take origin and unit from: under a free prior, that of the default one."""
+        if self.is_conjugate:
+            return self.posterior
+        family: Any = replace(self.family, prior=None, **dict.fromkeys(self.family.distributions))
+        return family.update(family.resolve_prior(1.0, self.statistics, self.features), self.statistics)
 
     @property
     def features(self) -> tuple[Any, ...]:
@@ -108,11 +117,11 @@ class Part:
 
     def design(self, encoded: Encoded) -> Any:
         """Return what of x the likelihood depends on, (row, m): times ``natural``, it is the log-likelihood."""
-        return self.family.design(self.posterior, encoded.x, encoded.observed)
+        return self.family.design(self.reference, encoded.x, encoded.observed)
 
     def natural(self, parameters: Parameters) -> Array:
         """Return weighted natural parameters of given ones: (..., label, m)."""
-        return self._weighted_terms(self.family.natural(self.posterior, parameters))
+        return self._weighted_terms(self.family.natural(self.reference, parameters))
 
     def draw_natural(self, rng: np.random.Generator, size: tuple[int, ...]) -> Array:
         """Return exact draws of the weighted natural parameters: (*size, label, m)."""
@@ -203,6 +212,11 @@ class Posterior:
         return self.labels.n_parameters + n_labels * (prod(n_values) - 1)
 
     @property
+    def is_conjugate(self) -> bool:
+        """Whether every prior has a closed form."""
+        return all(part.is_conjugate for part in self.parts)
+
+    @property
     def is_proper(self) -> bool:
         """Whether draws exist; not so under a concentration of 0 with a value that a label has not met."""
         return self.labels.is_proper and all(part.posterior.is_proper for part in self.parts)
@@ -249,16 +263,7 @@ class Posterior:
     def log_joint_given(
         self, label_prob: Array, parameters: Sequence[Parameters], encoded: Sequence[Encoded], n_rows: int
     ) -> Array:
-        """Return log p(y given θ) + Σ_j w_j log p(x_j given y, θ): (row, label), and of draws (*size, row, label)."""
-        if label_prob.ndim > 1:
-            draws = np.ndindex(label_prob.shape[:-1])
-            values = [
-                self.log_joint_given(
-                    label_prob[i], [{name: a[i] for name, a in p.items()} for p in parameters], encoded, n_rows
-                )
-                for i in draws
-            ]
-            return np.reshape(values, (*label_prob.shape[:-1], n_rows, len(self.classes)))
+        """Return log p(y given θ) + Σ_j w_j log p(x_j given y, θ): (row, label)."""
         with np.errstate(divide="ignore"):  # a label without rows has maximum-likelihood probability 0
             log_prob = np.log(label_prob)
         parts = zip(self.parts, parameters, encoded, strict=True)
@@ -266,8 +271,7 @@ class Posterior:
 
     def draw_prior(self, rng: np.random.Generator, size: tuple[int, ...]) -> tuple[Array, list[Parameters]]:
         """Return exact draws of the prior, as ``draw`` of the posterior."""
-        labels = replace(self.labels, counts=np.zeros(len(self.classes)))
-        return labels.draw(rng, size)["prob"], [part.prior.draw(rng, size) for part in self.parts]
+        return self.labels.draw_prior(rng, size)["prob"], [part.prior.draw(rng, size) for part in self.parts]
 
     def draw(self, rng: np.random.Generator, size: tuple[int, ...]) -> tuple[Array, list[Parameters]]:
         """Return exact draws of the label probabilities, (*size, label), and of the parameters of every part."""
@@ -313,7 +317,7 @@ def _part_of(block: Block, statistics: Statistics, concentration: object) -> Par
     is_informative = family.is_informative(statistics)
     if not is_informative.all():
         statistics = statistics.map(lambda array: array[:, is_informative])
-    if callable(family.prior):
-        return Part(block, statistics, Sampled(family.prior), is_informative)
+    if family.free_prior is not None:
+        return Part(block, statistics, family.free_prior, is_informative)
     prior = family.resolve_prior(concentration, statistics, block.names)
     return Part(block, statistics, conjugacy.full_prior(family, prior, statistics), is_informative)

@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln, gammaln, poch, xlog1py, xlogy
 
+from bayesnb.distributions import Distribution, held
+
 LOG_2PI = float(np.log(2 * np.pi))
 NAMED_CONCENTRATIONS: dict[str, Callable[[int], float]] = {
     "laplace": lambda _: 1.0,
@@ -28,12 +30,18 @@ Array = Any  # array_like in the constructor, a float array ever after
 
 @dataclass(frozen=True, eq=False)
 class Prior:
-    """What Beta, Dirichlet, Gamma and NormalInverseGamma share: checked float arrays, equality, selection."""
+    """What Beta, Dirichlet, Gamma and NormalInverseGamma share: checked float arrays, equality, selection.
+
+    In a family's prior, a PyMC distribution may stand in place of a parameter, ``Dirichlet(pymc.Exponential.dist(1))``:
+    a hyperprior, which the features that are given this one object share. Only ``declare`` can then be asked for.
+    """
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            value = np.asarray(getattr(self, field.name), dtype=float)
-            self._check(field.name, value)
+            value = held(getattr(self, field.name))
+            if not isinstance(value, Distribution):
+                value = np.asarray(value, dtype=float)
+                self._check(field.name, value)
             object.__setattr__(self, field.name, value)
 
     def _check(self, name: str, value: NDArray[np.float64]) -> None:
@@ -46,11 +54,15 @@ class Prior:
         )
 
     def __hash__(self) -> int:
-        return hash((type(self), *(getattr(self, f.name).tobytes() for f in fields(self))))
+        return hash((type(self), *(np.asarray(getattr(self, f.name)).tobytes() for f in fields(self))))
 
     def log_normalizer(self) -> Any:
         """Return log Z of the parameters, shape (...)."""
         raise TypeError(f"{type(self).__name__} has no log-normaliser of its own.")
+
+    def declare(self, stem: str, dims: tuple[str, ...]) -> Parameters:  # noqa: ARG002
+        """Declare the parameters, named ``<stem>_<parameter>``, in the PyMC model on the stack."""
+        raise TypeError(f"{type(self).__name__} has no distribution of PyMC.")
 
     def mean(self) -> Parameters:
         """Return the mean of every parameter; nan where there is none."""
@@ -67,7 +79,17 @@ class Prior:
     @property
     def is_scalar(self) -> bool:
         """Whether every parameter is one number, for however many features."""
-        return all(getattr(self, f.name).ndim == 0 for f in fields(self))
+        return all(np.ndim(getattr(self, f.name)) == 0 for f in fields(self))
+
+    @property
+    def has_hyperprior(self) -> bool:
+        """Whether a PyMC distribution stands in place of a parameter, so that only PyMC can update it."""
+        return any(isinstance(getattr(self, f.name), Distribution) for f in fields(self))
+
+    def in_model(self, name: str) -> Any:
+        """Return a parameter as the PyMC model on the stack has it: a number, or the variable ``prior_<name>``."""
+        value = getattr(self, name)
+        return value.shared(f"prior_{name}") if isinstance(value, Distribution) else value
 
     @property
     def is_proper(self) -> bool:
@@ -135,7 +157,9 @@ class Dirichlet(Prior):
         """Declare ``<stem>_prob`` in the PyMC model on the stack."""
         import pymc as pm
 
-        return {"prob": pm.Dirichlet(f"{stem}_prob", self.concentration, dims=dims)}
+        shape = [len(pm.modelcontext(None).coords[dim]) for dim in dims]
+        concentration = self.in_model("concentration") * np.ones(shape)
+        return {"prob": pm.Dirichlet(f"{stem}_prob", concentration, dims=dims)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,7 +218,7 @@ class Beta(Prior):
         """Declare ``<stem>_prob`` in the PyMC model on the stack."""
         import pymc as pm
 
-        return {"prob": pm.Beta(f"{stem}_prob", self.a, self.b, dims=dims)}
+        return {"prob": pm.Beta(f"{stem}_prob", self.in_model("a"), self.in_model("b"), dims=dims)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,7 +273,7 @@ class Gamma(Prior):
         """Declare ``<stem>_rate`` in the PyMC model on the stack."""
         import pymc as pm
 
-        return {"rate": pm.Gamma(f"{stem}_rate", self.shape, self.rate, dims=dims)}
+        return {"rate": pm.Gamma(f"{stem}_rate", self.in_model("shape"), self.in_model("rate"), dims=dims)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -327,50 +351,10 @@ class NormalInverseGamma(Prior):
         """Declare ``<stem>_variance``, ``<stem>_mean`` and ``<stem>_sd`` in the PyMC model on the stack."""
         import pymc as pm
 
-        variance = pm.InverseGamma(f"{stem}_variance", self.shape, self.scale, dims=dims)
-        mean = pm.Normal(f"{stem}_mean", self.location, pm.math.sqrt(variance / self.pseudo_count), dims=dims)
+        variance = pm.InverseGamma(f"{stem}_variance", self.in_model("shape"), self.in_model("scale"), dims=dims)
+        spread = pm.math.sqrt(variance / self.in_model("pseudo_count"))
+        mean = pm.Normal(f"{stem}_mean", self.in_model("location"), spread, dims=dims)
         return {"mean": mean, "sd": pm.Deterministic(f"{stem}_sd", pm.math.sqrt(variance), dims=dims)}
-
-
-@dataclass(frozen=True)
-class Sampled:
-    """Prior that PyMC knows and the closed form does not: a function that declares the parameters of a feature.
-
-    Parameters
-    ----------
-    declare : callable
-        Called with the stem and the dims of a feature, in a PyMC model. It returns variables with these dims, by the
-        names of the family's parameters: ``prob``; ``mean`` and ``sd``; ``rate``. Name each ``<stem>_<parameter>``.
-
-    Examples
-    --------
-    >>> def lengths(stem, dims):
-    ...     import pymc as pm
-    ...     mean, sd = pm.Normal(f"{stem}_mean", 40, 10, dims=dims), pm.HalfNormal(f"{stem}_sd", 5, dims=dims)
-    ...     return {"mean": mean, "sd": sd}
-    >>> Sampled(lengths).refusal[:38]
-    'The prior lengths has no closed form: '
-    """
-
-    declare: Callable[[str, tuple[str, ...]], Parameters]
-    is_proper = True
-
-    def draw(self, rng: np.random.Generator, size: tuple[int, ...]) -> Parameters:  # noqa: ARG002
-        """Raise: there are no exact draws."""
-        raise ValueError(self.refusal)
-
-    def log_density(self, parameters: Parameters) -> NDArray[np.float64]:  # noqa: ARG002
-        """Raise: only PyMC knows the density."""
-        raise ValueError(self.refusal)
-
-    @property
-    def refusal(self) -> str:
-        """What an error says where the closed form is asked for."""
-        name = getattr(self.declare, "__name__", repr(self.declare))
-        return (
-            f"The prior {name} has no closed form: take draws with sample(), and predict from them with "
-            "predict_proba(X, posterior=…) or predict_uncertainty(X, posterior=…)."
-        )
 
 
 def log_dirichlet(
@@ -408,9 +392,13 @@ def concentration_vector(spec: object, values: Sequence[Any], what: str) -> NDAr
     ------
     ValueError
         If a name is unknown, a length or a key does not fit, or a concentration is negative or not finite.
+    TypeError
+        If a concentration is a PyMC distribution.
     """
     if isinstance(spec, Dirichlet):
         spec = spec.concentration
+    if isinstance(held(spec), Distribution):
+        raise TypeError(f"{what}: give a PyMC distribution to a family, as in Categorical(Dirichlet({held(spec)})).")
     if isinstance(spec, str):
         if spec not in NAMED_CONCENTRATIONS:
             raise ValueError(f"{what}: unknown prior {spec!r}; the names are {', '.join(NAMED_CONCENTRATIONS)}.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isqrt
 
 import numpy as np
 import xarray as xr
@@ -10,25 +11,17 @@ import xarray as xr
 from bayesnb.blocks import Encoded
 from bayesnb.families.base import Array
 from bayesnb.posterior import Posterior
-from bayesnb.priors import Parameters
+from bayesnb.score_draws import Draws, score_blocks
 from bayesnb.tree import coordinate
 
-BLOCK_VALUES = 1 << 22  # draws × rows × labels that are held at once
 
-
-def predictive(
-    posterior: Posterior,
-    encoded: Sequence[Encoded],
-    row: Array,
-    label_prob: Array,
-    parameters: Sequence[Parameters],
-) -> xr.Dataset:
+def predictive(posterior: Posterior, encoded: Sequence[Encoded], row: Array, draws: Draws) -> xr.Dataset:
     """Return p(label given row and training data) from draws of the parameters: ``prob`` and ``mcse``, (row, label).
 
     Σ_s p(y, x given θ_s) / Σ_s Σ_y p(y, x given θ_s): the row itself is evidence about θ, so that draws count by
-    p(x given θ); section 4 of the mathematics. ``mcse`` is the standard error of the ratio, to first order, with the
-    effective sample size of its residuals. It can't be trusted where few draws carry all the weight: their number is
-    ``ess``, (row,), Kish's (Σ w)² / Σ w².
+    p(x given θ); section 4 of the mathematics. ``mcse`` is the standard error of the ratio, to first order, from the
+    means of batches of √n successive draws, which hold most of a chain's memory (Flegal & Jones 2010). It can't be
+    trusted where few draws carry all the weight: their number is ``ess``, (row,), Kish's (Σ w)² / Σ w².
 
     Parameters
     ----------
@@ -36,37 +29,32 @@ def predictive(
     encoded : sequence of Encoded
     row : ndarray, shape (row,)
         Names of the rows.
-    label_prob, parameters
-        Draws, with the axes (chain, draw, …).
+    draws : Draws
     """
-    step = max(1, BLOCK_VALUES // label_prob.size)
-    blocks = [
-        _block(
-            posterior,
-            [arrays.take(slice(i, i + step)) for arrays in encoded],
-            len(row[i : i + step]),
-            label_prob,
-            parameters,
-        )
-        for i in range(0, len(row), step)
-    ]
-    prob, mcse, ess = (np.concatenate(values) for values in zip(*blocks, strict=True))
+    prob, mcse = np.empty((2, len(row), len(posterior.classes)))
+    ess = np.empty(len(row))
+    for rows, scores in score_blocks(posterior, encoded, len(row), draws, complete=True):
+        prob[rows], mcse[rows], ess[rows] = _of_scores(scores, draws.n_chains)
     return xr.Dataset(
         {"prob": (("row", "label"), prob), "mcse": (("row", "label"), mcse), "ess": (("row",), ess)},
         {"row": row, "label": coordinate(posterior.classes)},
     )
 
 
-def _block(
-    posterior: Posterior, encoded: Sequence[Encoded], n_rows: int, label_prob: Array, parameters: Sequence[Parameters]
-) -> tuple[Array, Array, Array]:
-    import arviz as az
+def _of_scores(scores: Array, n_chains: int) -> tuple[Array, Array, Array]:
+    """Probabilities and standard errors, (row, label), and effective sample sizes, (row,), from (row, label, draw)."""
+    joint = np.exp(scores - scores.max((1, 2), keepdims=True))
+    weight = joint.sum(1)
+    total = weight.mean(1)[:, None]
+    prob = joint.mean(2) / total
+    residual = (joint - prob[..., None] * weight[:, None]) / total[..., None]
+    return prob, _error_of_mean(residual, n_chains), weight.sum(1) ** 2 / (weight**2).sum(1)
 
-    joint = posterior.log_joint_given(label_prob, parameters, encoded, n_rows)  # (chain, draw, row, label)
-    joint = np.exp(joint - joint.max((0, 1, 3), keepdims=True))
-    weight = joint.sum(-1)
-    total = weight.mean((0, 1))[:, None]
-    prob = joint.mean((0, 1)) / total
-    residual = xr.DataArray((joint - prob * weight[..., None]) / total, dims=("chain", "draw", "row", "label"))
-    mcse = az.mcse(residual.to_dataset(name="residual"), method="mean")["residual"].to_numpy()
-    return prob, mcse, weight.sum((0, 1)) ** 2 / (weight**2).sum((0, 1))
+
+def _error_of_mean(values: Array, n_chains: int) -> Array:
+    """Standard error of the mean over draws, the last axis, by the means of batches within the chains."""
+    by_chain = values.reshape(*values.shape[:-1], n_chains, -1)
+    size = isqrt(by_chain.shape[-1])
+    n_batches = by_chain.shape[-1] // size
+    means = by_chain[..., : n_batches * size].reshape(*values.shape[:-1], n_chains * n_batches, size).mean(-1)
+    return means.std(-1, ddof=1) / np.sqrt(n_chains * n_batches)

@@ -24,10 +24,11 @@ import numpy as np
 import xarray as xr
 
 from bayesnb.diagnostics import warn_of_convergence
+from bayesnb.families import Bernoulli, Categorical, Gaussian, Multinomial, Poisson
 from bayesnb.families.base import Array
-from bayesnb.generative import declare_feature
+from bayesnb.generative import declare_feature, with_variables_of
 from bayesnb.posterior import Part, Posterior, check_proper_prior
-from bayesnb.priors import Beta, Dirichlet, Gamma, NormalInverseGamma, Parameters, Sampled
+from bayesnb.priors import Dirichlet, Parameters
 from bayesnb.tree import layout_of
 
 COMPACT = ("weight", "log_weight", "rate", "precision", "standardised_mean")  # names in the compact model
@@ -47,8 +48,7 @@ def sample(posterior: Posterior, **options: Any) -> xr.DataTree:
     tree = pm.sample(model=compact_model(posterior, batches), compute_convergence_checks=False, **options)
     sampled = tree["posterior"].dataset
     draws = layout_of(posterior).dataset(*restored(posterior, batches, sampled), ("chain", "draw"))
-    own = [name for name in sampled.data_vars if name not in COMPACT and name not in draws]
-    draws = draws.assign({name: sampled[name].variable for name in own})  # what users' priors have declared besides
+    draws = with_variables_of(sampled.drop_vars(COMPACT, errors="ignore"), draws)
     result = xr.DataTree.from_dict(
         {"posterior": draws.assign_attrs(sampled.attrs), "sample_stats": tree["sample_stats"].dataset}
     )
@@ -69,27 +69,24 @@ class Batch(Protocol):
 def batches_of(posterior: Posterior) -> list[Batch]:
     """Return the parameters of a model by kind.
 
+    A family that has no batch here, and a prior without a closed form, keep the nodes of the plain model.
+
     Raises
     ------
     ValueError
         If a prior is improper.
     """
     check_proper_prior(posterior)
-    labels, segments = posterior.labels, []
-    if labels.prior is not None:
-        segments.append(Segment(LABEL, labels.prior.concentration, labels.counts))
-    segments += [_segment(place, part.prior, part.statistics) for place, part in _parts(posterior, Dirichlet | Beta)]
+    of_kind: dict[Any, list[tuple[int, Part]]] = {kind: [] for kind in (Weights, Rates, Gaussians, AsDeclared)}
+    for place, part in enumerate(posterior.parts):
+        kind = BATCH.get(type(part.family), AsDeclared) if part.is_conjugate else AsDeclared
+        of_kind[kind].append((place, part))
+    labels = posterior.labels
+    segments = [] if labels.prior is None else [Segment(LABEL, labels.prior.concentration, labels.counts)]
+    segments += [_segment(place, part.prior, part.statistics) for place, part in of_kind[Weights]]
     batches: list[Batch] = [Weights(tuple(segments))] if segments else []
-    if rates := _parts(posterior, Gamma):
-        batches.append(Rates(rates))
-    if gaussians := _parts(posterior, NormalInverseGamma):
-        batches.append(Gaussians(gaussians))
-    batches += [AsDeclared(posterior, place) for place, _ in _parts(posterior, Sampled)]
-    return batches
-
-
-def _parts(posterior: Posterior, kind: Any) -> list[tuple[int, Part]]:
-    return [(place, part) for place, part in enumerate(posterior.parts) if isinstance(part.prior, kind)]
+    batches += [kind(parts) for kind in (Rates, Gaussians) if (parts := of_kind[kind])]
+    return batches + [AsDeclared(posterior, place) for place, _ in of_kind[AsDeclared]]
 
 
 def compact_model(posterior: Posterior, batches: Sequence[Batch]) -> Any:
@@ -222,14 +219,14 @@ class Gaussians(SideBySide):
 
 
 class AsDeclared:
-    """The features of a part whose prior is the user's own, each with its own nodes."""
+    """The features of one part, each with its own nodes, whatever their family and prior."""
 
     def __init__(self, posterior: Posterior, place: int) -> None:
         self.posterior, self.place = posterior, place
         self.layout = layout_of(posterior)
 
     def declare(self) -> None:
-        """Declare the user's prior and observe the statistics, as in the plain model."""
+        """Declare the prior and observe the statistics of every feature, as in the plain model."""
         for feature in self.layout.features:
             if feature.part == self.place:
                 declare_feature(self.posterior, feature)
@@ -237,3 +234,12 @@ class AsDeclared:
     def restore(self, sampled: xr.Dataset) -> Placed:
         """Yield the parameters under their own names."""
         yield self.place, self.layout.parameters_of(self.place, sampled)
+
+
+BATCH: dict[type, Any] = {
+    Bernoulli: Weights,
+    Categorical: Weights,
+    Multinomial: Weights,
+    Poisson: Rates,
+    Gaussian: Gaussians,
+}

@@ -36,6 +36,7 @@ class Draws:
 
     n_draws: int
     naturals: Callable[[slice], Naturals]
+    n_chains: int = 1  # one after the other, equally long
 
 
 def exact_draws(posterior: Posterior, n_draws: int, rng: np.random.Generator) -> Draws:
@@ -57,7 +58,7 @@ def exact_draws(posterior: Posterior, n_draws: int, rng: np.random.Generator) ->
 
 def given_draws(posterior: Posterior, label_prob: Array, parameters: Sequence[Parameters]) -> Draws:
     """Return draws whose parameters are at hand, (chain, draw, …) as ``Layout.arrays`` gives them."""
-    label_prob = _one_axis(label_prob)
+    n_chains, label_prob = len(label_prob), _one_axis(label_prob)
     parameters = [{name: _one_axis(values) for name, values in of_part.items()} for of_part in parameters]
 
     def naturals(draws: slice) -> Naturals:
@@ -66,7 +67,7 @@ def given_draws(posterior: Posterior, label_prob: Array, parameters: Sequence[Pa
             for part, of_part in zip(posterior.parts, parameters, strict=True)
         ]
 
-    return Draws(len(label_prob), naturals)
+    return Draws(len(label_prob), naturals, n_chains)
 
 
 def _one_axis(values: Array) -> Array:
@@ -75,27 +76,31 @@ def _one_axis(values: Array) -> Array:
 
 
 def score_blocks(
-    posterior: Posterior, encoded: Sequence[Encoded], n_rows: int, draws: Draws
+    posterior: Posterior, encoded: Sequence[Encoded], n_rows: int, draws: Draws, *, complete: bool = False
 ) -> Iterator[tuple[slice, Array]]:
-    """Yield row slices with the scores of their labels, less that of the first: float32, (row, label, draw)."""
-    n_labels = len(posterior.classes)
+    """Yield row slices with the scores of their labels: (row, label, draw).
+
+    Scores are log p(label, row given θ) less that of the first label, in float32; complete ones, in float64, lack only
+    what is the same for all labels and draws.
+    """
+    n_labels, dtype = len(posterior.classes), np.dtype(np.float64 if complete else np.float32)
     constant = _constant_terms(posterior, encoded)
-    dense, sparse = _design(posterior, encoded, slice(0, 0), constant)
+    dense, sparse = _design(posterior, encoded, slice(0, 0), constant, dtype)
     width = dense.shape[1] + sum(design.shape[1] for design in sparse)
     chunks = list(_slices(draws.n_draws, max(1, TABLE_CELLS // (width * n_labels))))
     is_sparse = [part.family.whole_row for part in posterior.parts]
 
     def table(chunk: slice) -> tuple[Array, list[Array]]:
-        return _table(draws.naturals(chunk), is_sparse, constant)
+        return _table(draws.naturals(chunk), is_sparse, constant, _of_all if complete else _less_the_first)
 
     if len(chunks) == 1:
         table, step = cache(table), min(BLOCK_ROWS, BLOCK_SCORES // (n_labels * draws.n_draws))
     else:
         step = SCORE_CELLS // (n_labels * draws.n_draws)
-    for rows, design in _designs(posterior, encoded, n_rows, max(1, step), constant):
-        scores = np.zeros((rows.stop - rows.start, n_labels, draws.n_draws), dtype=np.float32)
+    for rows, design in _designs(posterior, encoded, n_rows, max(1, step), constant, dtype):
+        scores = np.zeros((rows.stop - rows.start, n_labels, draws.n_draws), dtype)
         for chunk in chunks:
-            _multiply(design, table(chunk), scores[:, 1:, chunk].swapaxes(0, 1))
+            _multiply(design, table(chunk), scores[:, 0 if complete else 1 :, chunk].swapaxes(0, 1))
         yield rows, scores
 
 
@@ -104,11 +109,11 @@ def _slices(stop: int, step: int, start: int = 0) -> Iterator[slice]:
 
 
 def _designs(
-    posterior: Posterior, encoded: Sequence[Encoded], n_rows: int, step: int, constant: Sequence[int]
+    posterior: Posterior, encoded: Sequence[Encoded], n_rows: int, step: int, constant: Sequence[int], dtype: Any
 ) -> Iterator[tuple[slice, tuple[Array, list[Any]]]]:
     """Yield row slices with their statistics, which are made for several slices together."""
     for several in _slices(n_rows, step * BLOCKS_TOGETHER):
-        dense, sparse = _design(posterior, encoded, several, constant)
+        dense, sparse = _design(posterior, encoded, several, constant, dtype)
         for rows in _slices(several.stop, step, several.start):
             own = slice(rows.start - several.start, rows.stop - several.start)
             yield rows, (dense[own], [of_part[own] for of_part in sparse])
@@ -123,35 +128,42 @@ def _constant_terms(posterior: Posterior, encoded: Sequence[Encoded]) -> list[in
 
 
 def _design(
-    posterior: Posterior, encoded: Sequence[Encoded], rows: slice, constant: Sequence[int]
+    posterior: Posterior, encoded: Sequence[Encoded], rows: slice, constant: Sequence[int], dtype: Any
 ) -> tuple[Array, list[Any]]:
     """Statistics of some rows: a one for the label's own term with the dense parts beside it, and the sparse parts."""
-    dense: list[Array] = [np.ones((rows.stop - rows.start, 1), dtype=np.float32)]
+    dense: list[Array] = [np.ones((rows.stop - rows.start, 1), dtype)]
     sparse: list[Any] = []
     for part, arrays, n in zip(posterior.parts, encoded, constant, strict=True):
         design = part.design(arrays.take(rows))
         if part.family.whole_row:
-            sparse.append(design.astype(np.float32))
+            sparse.append(design.astype(dtype))
         else:
             dense.append(design[:, : design.shape[1] - n])
-    return np.concatenate(dense, axis=1, dtype=np.float32), sparse
+    return np.concatenate(dense, axis=1, dtype=dtype), sparse
 
 
-def _table(naturals: Naturals, is_sparse: Sequence[bool], constant: Sequence[int]) -> tuple[Array, list[Array]]:
-    """Natural parameters in the order of ``_design``, each (label, m, draw), of all labels but the first."""
+def _table(
+    naturals: Naturals, is_sparse: Sequence[bool], constant: Sequence[int], arranged: Callable[[Array], Array]
+) -> tuple[Array, list[Array]]:
+    """Natural parameters in the order of ``_design``, each (label, m, draw)."""
     own, parts = naturals
     dense: list[Array] = []
     sparse: list[Array] = []
     for values, apart, n in zip(parts, is_sparse, constant, strict=True):
         varying, same = np.split(values, [values.shape[2] - n], axis=2)
         own = own + same.sum(2)
-        (sparse if apart else dense).append(_less_the_first(varying))
-    return np.concatenate([_less_the_first(own[..., None]), *dense], axis=1), sparse
+        (sparse if apart else dense).append(arranged(varying))
+    return np.concatenate([arranged(own[..., None]), *dense], axis=1), sparse
 
 
 def _less_the_first(values: Array) -> Array:
     """From (draw, label, m) to float32 (label, m, draw), what the first label has taken off: it costs no product."""
     return (values[:, 1:] - values[:, :1]).transpose(1, 2, 0).astype(np.float32, order="C")
+
+
+def _of_all(values: Array) -> Array:
+    """From (draw, label, m) to (label, m, draw)."""
+    return values.transpose(1, 2, 0)
 
 
 def _multiply(design: tuple[Array, list[Any]], table: tuple[Array, list[Array]], scores: Array) -> None:

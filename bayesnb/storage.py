@@ -16,6 +16,7 @@ import numpy as np
 import xarray as xr
 
 from bayesnb.blocks import Block
+from bayesnb.distributions import Distribution
 from bayesnb.families import Family, Statistics
 from bayesnb.frame import object_array, plain
 from bayesnb.priors import Prior
@@ -33,7 +34,7 @@ def to_json(value: Any) -> str:
     ------
     TypeError
         If the value, or one inside it, is not a number, a text, a boolean, None, a list, a tuple, a mapping, an array,
-        a prior or a family.
+        a prior with a closed form or a family.
     """
     return json.dumps(_encoded(value))
 
@@ -58,6 +59,11 @@ def _encoded(value: Any) -> Any:
         return {"array": [value.dtype.str, _encoded(value.tolist())]}
     if is_dataclass(value) and type(value).__name__ in _types():
         return {type(value).__name__: {field.name: _encoded(getattr(value, field.name)) for field in fields(value)}}
+    if callable(value) or isinstance(value, Distribution):
+        raise TypeError(
+            f"The prior {value!r} is PyMC's and can't be saved with a model: save its draws, "
+            "bayesnb.save(model.sample(), path), and fit the model anew with the prior to predict from them."
+        )
     raise TypeError(
         f"{value!r} of the type {type(value).__name__} can't be saved: use numbers, text or tuples of them."
     )

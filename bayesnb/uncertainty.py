@@ -16,6 +16,7 @@ from bayesnb.families.base import Array
 from bayesnb.log_odds import log_odds_cumulants
 from bayesnb.normal_polynomial import NormalPolynomial, nodes, standardized
 from bayesnb.posterior import Posterior
+from bayesnb.reweighting import predictive
 from bayesnb.score_draws import Draws, score_blocks
 from bayesnb.tree import coordinate
 
@@ -83,16 +84,26 @@ def predict_uncertainty(
         if by_drawing.any():
             few = [arrays.take(by_drawing) for arrays in encoded]
             result.put(by_drawing, by_draws(posterior, few, int(by_drawing.sum()), draws, prob, kind))
-    log_joint = posterior.log_joint(encoded, len(row))
-    by_label = {"prob": _normalized(log_joint)} | {name: getattr(result, name) for name in BY_LABEL}
+    predicted, prediction = _predicted(posterior, encoded, row, draws)
+    by_label = predicted | {name: getattr(result, name) for name in BY_LABEL}
     by_row = {name: getattr(result, name) for name in ("entropy_total", "entropy_aleatoric")}
     by_row["entropy_epistemic"] = result.entropy_total - result.entropy_aleatoric
     return xr.Dataset(
         {name: (("row", "label"), values) for name, values in by_label.items()}
         | {name: ("row", values, {"unit": "nats"}) for name, values in by_row.items()},
         {"row": row, "label": coordinate(posterior.classes)},
-        {"interval": kind, "prob": prob} | _method_attrs(method, by_drawing, draws.n_draws),
+        {"interval": kind, "prob": prob, "prediction": prediction} | _method_attrs(method, by_drawing, draws.n_draws),
     )
+
+
+def _predicted(
+    posterior: Posterior, encoded: Sequence[Encoded], row: Array, draws: Draws
+) -> tuple[dict[str, Array], str]:
+    """The label probabilities, by the closed form where there is one, and how they were had."""
+    if posterior.is_conjugate:
+        return {"prob": _normalized(posterior.log_joint(encoded, len(row)))}, "closed form"
+    estimate = predictive(posterior, encoded, row, draws)
+    return {name: estimate[name].to_numpy() for name in ("prob", "mcse")}, "draws weighted by p(row given θ)"
 
 
 def _normalized(log_joint: Array) -> Array:

@@ -10,6 +10,7 @@ from bayesnb import NaiveBayes
 from bayesnb.datasets import load_penguins
 
 mpl.use("agg")
+ITS_OWN_DIMS = pytest.mark.filterwarnings("ignore:Found chain dimension to be longer")  # of what ArviZ makes itself
 
 
 @pytest.fixture(scope="module")
@@ -23,9 +24,16 @@ def model(rows):
     return NaiveBayes().fit(*rows)
 
 
-@pytest.fixture(scope="module")
-def tree(model, rows):
-    return model.with_groups(model.draw(random_seed=1), *rows, random_seed=2)
+@pytest.fixture(scope="module", params=["draw", pytest.param("sample", marks=pytest.mark.slow)])
+def tree(model, rows, request):
+    options = {"progressbar": False} if request.param == "sample" else {}
+    return model.with_groups(getattr(model, request.param)(random_seed=1, **options), *rows, random_seed=2)
+
+
+@pytest.fixture
+def renamed(tree):
+    """ArviZ calls an axis of its own tables "label", so that ours needs another name there."""
+    return tree.map_over_datasets(lambda group: group.rename(label="species") if "label" in group.dims else group)
 
 
 @pytest.fixture
@@ -37,7 +45,7 @@ def close():
 
 
 def test_groups(tree):
-    assert set(tree.children) == {
+    assert set(tree.children) - {"sample_stats"} == {
         "posterior",
         "prior",
         "log_prior",
@@ -56,8 +64,8 @@ def test_pointwise_psis_loo_is_the_exact_leave_one_out_within_its_error(model, r
     assert abs(psis.elpd - exact.elpd) < psis.se
     gap = (psis.elpd_i - exact.elpd_i).to_numpy()
     log_likelihood = tree["log_likelihood"]["rows"]
-    error = np.exp(-log_likelihood - (-log_likelihood).max(("chain", "draw")))
-    relative = (error.std(("chain", "draw")) / error.mean(("chain", "draw")) / np.sqrt(4000)).to_numpy()
+    inverse = np.exp(-log_likelihood - (-log_likelihood).max(("chain", "draw")))
+    relative = (az.mcse(inverse, method="mean") / inverse.mean(("chain", "draw"))).to_numpy()
     reliable = psis.pareto_k.to_numpy() < 0.5
     assert reliable.mean() > 0.9
     assert (abs(gap) <= 4 * relative)[reliable].all()
@@ -70,12 +78,16 @@ def test_compare(rows, tree):
     assert list(az.compare({"all": tree, "without": other}, var_name="rows").index)
 
 
-def test_psense_summary(tree):
-    """ArviZ calls the axis of its own table "label", so that ours needs another name there."""
-    renamed = tree.map_over_datasets(lambda group: group.rename(label="species") if "label" in group.dims else group)
+def test_psense_summary(renamed):
     summary = az.psense_summary(renamed, var_names=["label_prob", "body_mass_g_mean"])
     assert (summary["prior"].astype(float) < 0.05).all()  # 344 rows outweigh the prior
     assert (summary["likelihood"].astype(float) > 0.05).any()
+
+
+def test_summary(renamed):
+    summary = az.summary(renamed, var_names=["label_prob"])
+    expected = renamed["posterior"]["label_prob"].mean(("chain", "draw"))
+    np.testing.assert_allclose(summary["mean"].astype(float), expected, atol=5e-5)
 
 
 @pytest.mark.usefixtures("close")
@@ -84,8 +96,19 @@ def test_plot_prior_posterior(tree):
 
 
 @pytest.mark.usefixtures("close")
-def test_plot_ppc_dist(tree):
-    assert az.plot_ppc_dist(tree, var_names=["body_mass_g_value"], num_samples=20)
+@pytest.mark.parametrize(
+    ("plot", "variable"),
+    [
+        (az.plot_ppc_dist, "body_mass_g_value"),
+        (az.plot_ppc_interval, "body_mass_g_value"),
+        (az.plot_ppc_pit, "body_mass_g_value"),
+        (az.plot_ppc_tstat, "body_mass_g_value"),
+        (az.plot_ppc_pava, "label_value"),
+        pytest.param(az.plot_ppc_rootogram, "island_value", marks=ITS_OWN_DIMS),
+    ],
+)
+def test_posterior_predictive_plots(tree, plot, variable):
+    assert plot(tree, var_names=[variable])
 
 
 def test_log_prior_is_that_of_scipy(tree):

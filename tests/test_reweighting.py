@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from bayesnb import Multinomial, NaiveBayes, Poisson
+from bayesnb.reweighting import _error_of_mean
 
 RNG = np.random.default_rng(5)
 Y = np.repeat(["A", "B", "C"], [4, 5, 3])
@@ -31,6 +32,32 @@ def test_reweighted_draws_give_the_exact_predictive_within_four_standard_errors(
     assert (found.mcse < 0.02).all()
     assert (found.mcse > 0).all()
     np.testing.assert_allclose(found.prob.sum("label"), 1)
+
+
+def test_blocks_of_draws_give_what_one_draw_after_the_other_does(model):
+    tree = model.draw(draws=40, chains=2, random_seed=2)
+    found = model.predict_proba(X, posterior=tree)
+    label_prob, parameters = model._layout.arrays(tree["posterior"].dataset)
+    _, encoded = model._encoded(X)
+    joint = np.zeros((80, 12, 3))
+    for draw, at in enumerate(np.ndindex(2, 40)):
+        of_draw = [{name: values[at] for name, values in of_part.items()} for of_part in parameters]
+        joint[draw] = model._posterior.log_joint_given(label_prob[at], of_draw, encoded, 12)
+    joint = np.exp(joint - joint.max((0, 2), keepdims=True))
+    np.testing.assert_allclose(found.prob, joint.sum(0) / joint.sum((0, 2))[:, None], rtol=1e-11)
+    weight = joint.sum(2)
+    np.testing.assert_allclose(found.ess, weight.sum(0) ** 2 / (weight**2).sum(0), rtol=1e-11)
+
+
+def test_the_standard_error_of_a_chain_with_memory():
+    """Of x_t = ½ x_{t−1} + e_t, the mean of n has variance near (1/(1 − ½))²/n: four times that of the e."""
+    rng = np.random.default_rng(4)
+    chains = np.zeros((50, 4, 10_000))
+    noise = rng.normal(size=chains.shape)
+    for t in range(1, 10_000):
+        chains[..., t] = 0.5 * chains[..., t - 1] + noise[..., t]
+    claimed = _error_of_mean(chains.reshape(50, -1), 4).mean()
+    np.testing.assert_allclose(claimed, 2 / np.sqrt(40_000), rtol=0.03)  # batches of 100 miss 2 % of the memory
 
 
 def test_the_standard_error_is_the_spread_over_many_samples(model):

@@ -1,6 +1,12 @@
 """NUTS draws of the compact model against the closed form, which knows every answer."""
 
+import contextlib
+import io
+import re
+import sys
 import warnings
+from pathlib import Path
+from types import ModuleType
 
 import arviz as az
 import numpy as np
@@ -14,6 +20,8 @@ from bayesnb import Bernoulli, Categorical, NaiveBayes, Poisson
 from bayesnb.datasets import load_penguins
 from bayesnb.diagnostics import ConvergenceWarning, warn_of_convergence
 from bayesnb.sampling import batches_of, compact_model
+
+PAGE = Path(__file__).parent.parent / "CONTRIBUTING.md"
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +84,35 @@ def test_the_compact_posterior_is_a_product_of_the_closed_form_marginals():
     np.testing.assert_allclose(found, found[0], atol=1e-9)
 
 
+def exponential(monkeypatch):
+    """The family that CONTRIBUTING.md writes, which no other room knows."""
+    page = ModuleType("page")
+    monkeypatch.setitem(sys.modules, "page", page)  # a dataclass looks its module up
+    for code in re.findall(r"^```python\n(.*?)^```", PAGE.read_text(), re.DOTALL | re.MULTILINE):
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(code, vars(page))  # noqa: S102 - the page is ours
+    return page.Exponential
+
+
+def test_a_family_that_sampling_does_not_know_is_sampled_by_its_own_likelihood(monkeypatch):
+    """Its prior is a Poisson's, its likelihood is not: joint density over the closed form's is the same constant."""
+    kind = exponential(monkeypatch)
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame({"wait": rng.exponential(3, 9), "n": rng.poisson(2, 9)})
+    nb = NaiveBayes({"wait": kind(), "n": Poisson()}).fit(X, list("AAAAABBBC"))
+    joint = log_joint(compact_model(nb._posterior, batches_of(nb._posterior)))
+    marginals = {
+        "weight": stats.gamma(np.array([6, 4, 2]), scale=1 / (1 + 9)),
+        "rate": stats.gamma(nb.posterior_["n"].shape, scale=1 / nb.posterior_["n"].rate),
+        "wait_rate": stats.gamma(nb.posterior_["wait"].shape[:, 0], scale=1 / nb.posterior_["wait"].rate[:, 0]),
+    }
+    found = []
+    for _ in range(3):
+        theta = {name: marginal.rvs(random_state=rng) for name, marginal in marginals.items()}
+        found.append(joint(theta) - sum(marginals[name].logpdf(values).sum() for name, values in theta.items()))
+    np.testing.assert_allclose(found, found[0], atol=1e-9)
+
+
 def test_an_improper_posterior_is_refused():
     nb = NaiveBayes(Categorical(), concentration=0).fit([["r"], ["g"]], ["A", "B"])
     with pytest.raises(ValueError, match="Use a concentration above 0"):
@@ -93,6 +130,22 @@ def test_chains_that_disagree_are_named():
     apart = np.random.default_rng(1).normal(size=(4, 500)) + np.arange(4)[:, None]
     with pytest.warns(ConvergenceWarning, match="r-hat is above 1.01 for 'bad' .*sample size is below 400 for 'bad'"):
         warn_of_convergence(chains_of(apart))
+
+
+def test_few_effective_draws_are_named():
+    """Four chains of one distribution, but with a memory of some thirty draws."""
+    rng = np.random.default_rng(1)
+    x = np.zeros((4, 2000))
+    for t in range(1, 2000):
+        x[:, t] = 0.97 * x[:, t - 1] + rng.normal(size=4)
+    with pytest.warns(ConvergenceWarning, match=r"sample size is below 400 for 'bad' \(down to \d+\)\. Draw"):
+        warn_of_convergence(chains_of(x))
+
+
+@pytest.mark.slow
+def test_sample_looks_at_its_chains(model):
+    with pytest.warns(ConvergenceWarning, match="sample size is below 200 for 'label_prob', 'island_prob'"):
+        model.sample(draws=20, tune=20, chains=2, random_seed=1, progressbar=False)
 
 
 def test_divergences_are_counted():

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import gammaln
 
+from bayesnb.distributions import Distribution, held, is_distribution
+from bayesnb.free_priors import FreePrior
 from bayesnb.priors import Beta, Dirichlet, Parameters, Prior
 
 Array = NDArray[Any]
@@ -93,7 +95,9 @@ class Family(ABC):
 
     def __post_init__(self) -> None:
         """Refuse a prior of another family; keep an array as a tuple, so that equal families are equal."""
-        is_concentration = not isinstance(self.prior, Prior) and self.prior_type in (Beta, Dirichlet)
+        self._check_distributions()
+        is_number = not (isinstance(self.prior, Prior) or is_distribution(self.prior))
+        is_concentration = is_number and self.prior_type in (Beta, Dirichlet)
         is_of_family = self.prior is None or is_concentration or isinstance(self.prior, self.prior_type)
         if not (is_of_family or callable(self.prior)):
             raise TypeError(f"The prior of a {self.name} is a {self.prior_type.__name__}, not {self.prior!r}.")
@@ -106,6 +110,39 @@ class Family(ABC):
     def takes(self, x: Array) -> Array:
         """Return whether each value has a likelihood, elementwise."""
         return np.abs(x) < LARGEST
+
+    def __repr__(self: Any) -> str:
+        """Return the constructor call, without what is at its default."""
+        values = ((field, getattr(self, field.name)) for field in fields(self))
+        given = [f"{field.name}={value!r}" for field, value in values if value is not field.default]
+        return f"{self.name}({', '.join(given)})"
+
+    def _check_distributions(self) -> None:
+        """Hold the PyMC distributions that were given; refuse them beside a prior, and for some parameters only."""
+        for name, value in self.distributions.items():
+            if not isinstance(held(value), Distribution):
+                raise TypeError(f"{self.name}: {name} is a distribution, as pm.Normal.dist(0, 1), not {value!r}.")
+            object.__setattr__(self, name, held(value))
+        if self.distributions and (self.prior is not None or len(self.distributions) < len(self.parameters)):
+            raise ValueError(
+                f"{self.name} takes either a prior, or PyMC distributions of all of {', '.join(self.parameters)}."
+            )
+
+    @property
+    def distributions(self) -> dict[str, Distribution]:
+        """The PyMC distributions that stand in place of the conjugate prior, by parameter."""
+        given = {name: getattr(self, name, None) for name in self.parameters}
+        return {name: value for name, value in given.items() if value is not None}
+
+    @property
+    def free_prior(self) -> FreePrior | None:
+        """The prior that only PyMC can update, or None if it has a closed form."""
+        return FreePrior.of(self.prior, self.distributions)
+
+    @property
+    def has_own_unit(self) -> bool:
+        """Whether a prior with a closed form was given, which has a unit even where a column does not vary."""
+        return self.prior is not None and self.free_prior is None
 
     @abstractmethod
     def resolve_prior(self, concentration: object, statistics: Any, values: Sequence[Any]) -> Prior:

@@ -39,7 +39,7 @@ class BernoulliStatistics(Statistics):
     zeros: Array
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Bernoulli(Family):
     """Features that are one or zero; p(x given θ) = θ^x (1 − θ)^(1−x), θ ~ Beta.
 
@@ -48,7 +48,11 @@ class Bernoulli(Family):
     prior : None, number, str, pair, mapping, Beta or function
         None takes the model's ``concentration``. A number is the λ of both values; "laplace", "jeffreys" and "perks"
         are 1, ½ and ½; a pair is (λ of one, λ of zero), a mapping ``{1: λ, 0: λ}``.
-        A function that declares PyMC variables is a prior without a closed form: see ``bayesnb.priors.Sampled``.
+        Priors without a closed form: a Beta with a PyMC distribution in place of a parameter, which the features
+        that are given this one object share; or a function that declares PyMC variables, see
+        ``bayesnb.free_priors.FreePrior``.
+    prob : pymc distribution, optional
+        A prior in place of the conjugate one, such as ``pymc.LogitNormal.dist(0, 1)``: that of θ given each label.
     missing : {"ignore", "error"}, optional
         What a missing cell is, if not what the model's ``missing`` says.
 
@@ -59,6 +63,7 @@ class Bernoulli(Family):
     """
 
     prior: Any = None
+    prob: Any = None
     missing: Any = None
     parameters: ClassVar[tuple[str, ...]] = ("prob",)
     name: ClassVar[str] = "Bernoulli"

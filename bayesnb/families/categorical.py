@@ -32,7 +32,7 @@ class CategoricalStatistics(Statistics):
     counts: Array
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Categorical(Family):
     """A feature that takes one of S values; p(x given θ) = θ[x], θ ~ Dirichlet.
 
@@ -41,7 +41,9 @@ class Categorical(Family):
     prior : None, number, str, array_like, mapping, Dirichlet or function
         None takes the model's ``concentration``. Otherwise one λ for all values, "laplace" (1), "jeffreys" (½) or
         "perks" (1/S), one λ a value, or a mapping from each value to its λ.
-        A function that declares PyMC variables is a prior without a closed form: see ``bayesnb.priors.Sampled``.
+        Priors without a closed form: a Dirichlet with a PyMC distribution in place of a parameter, which the features
+        that are given this one object share; or a function that declares PyMC variables, see
+        ``bayesnb.free_priors.FreePrior``.
     levels : sequence, optional
         The values that the feature can take, seen or not. Without it, those that the column's type declares
         (a categorical or enum), or else those met in training.

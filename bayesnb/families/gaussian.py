@@ -103,7 +103,7 @@ class GaussianStatistics(Statistics):
         return -0.5 * LOG_2PI * self.count
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Gaussian(Family):
     """Continuous features; x given (μ, σ²) ~ Normal(μ, σ²), (μ, σ²) ~ normal–inverse-gamma.
 
@@ -112,7 +112,12 @@ class Gaussian(Family):
     prior : None, NormalInverseGamma or function
         None is unit information about the pooled column: location the pooled mean, pseudo_count 1, shape 1, scale the
         pooled variance. It moves and scales with the column, so that the unit of measurement does not matter.
-        A function that declares PyMC variables is a prior without a closed form: see ``bayesnb.priors.Sampled``.
+        Priors without a closed form: a NormalInverseGamma with a PyMC distribution in place of a parameter, which the
+        features that are given this one object share; or a function that declares PyMC variables, see
+        ``bayesnb.free_priors.FreePrior``.
+    mean, sd : pymc distribution, optional
+        Priors in place of the conjugate one, such as ``pymc.Normal.dist(0, 1)`` and ``pymc.HalfNormal.dist(1)``: of μ
+        and of σ given each label, independent of each other.
     missing : {"ignore", "error"}, optional
         What a missing cell is, if not what the model's ``missing`` says.
 
@@ -123,6 +128,8 @@ class Gaussian(Family):
     """
 
     prior: Any = None
+    mean: Any = None
+    sd: Any = None
     missing: Any = None
     parameters: ClassVar[tuple[str, ...]] = ("mean", "sd")
     name: ClassVar[str] = "Gaussian"
@@ -137,7 +144,7 @@ class Gaussian(Family):
         pooled = statistics.pooled()
         variance = _quotient(pooled.squares_about_mean, pooled.count)[0]
         rounding = (4 * np.finfo(float).eps * pooled.mean[0]) ** 2  # of a constant, variance is but rounding error
-        return (variance > rounding) | (self.prior is not None)
+        return (variance > rounding) | self.has_own_unit
 
     def statistics(
         self, x: Any, y: Array, n_labels: int, weight: Array | None = None, observed: Array | None = None

@@ -41,7 +41,7 @@ class MultinomialStatistics(Statistics):
         return self.log_coefficients
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Multinomial(Family):
     """A row of counts n over V terms; p(n given θ) = (n₊!/∏ n_v!) ∏ θ_v^{n_v}, θ ~ Dirichlet.
 
@@ -50,7 +50,9 @@ class Multinomial(Family):
     prior : None, number, str, array_like, mapping, Dirichlet or function
         None takes the model's ``concentration``. Otherwise one λ for all terms, "laplace" (1), "jeffreys" (½) or
         "perks" (1/V), one λ a term, or a mapping from each column name to its λ.
-        A function that declares PyMC variables is a prior without a closed form: see ``bayesnb.priors.Sampled``.
+        Priors without a closed form: a Dirichlet with a PyMC distribution in place of a parameter, which the features
+        that are given this one object share; or a function that declares PyMC variables, see
+        ``bayesnb.free_priors.FreePrior``.
     missing : {"ignore", "error"}, optional
         What a row with a missing count is, if not what the model's ``missing`` says. Left out, it says nothing.
 

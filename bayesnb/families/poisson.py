@@ -36,7 +36,7 @@ class PoissonStatistics(Statistics):
         return -self.log_factorials
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Poisson(Family):
     """Counts of events; p(x given θ) = θ^x e^{−θ} / x!, θ ~ Gamma.
 
@@ -44,7 +44,11 @@ class Poisson(Family):
     ----------
     prior : None, Gamma or function
         None is Gamma(shape 1, rate 1 / pooled mean): one row's worth of knowledge about the pooled column.
-        A function that declares PyMC variables is a prior without a closed form: see ``bayesnb.priors.Sampled``.
+        Priors without a closed form: a Gamma with a PyMC distribution in place of a parameter, which the features
+        that are given this one object share; or a function that declares PyMC variables, see
+        ``bayesnb.free_priors.FreePrior``.
+    rate : pymc distribution, optional
+        A prior in place of the conjugate one, such as ``pymc.LogNormal.dist(0, 1)``: that of θ given each label.
     missing : {"ignore", "error"}, optional
         What a missing cell is, if not what the model's ``missing`` says.
 
@@ -55,6 +59,7 @@ class Poisson(Family):
     """
 
     prior: Any = None
+    rate: Any = None
     missing: Any = None
     parameters: ClassVar[tuple[str, ...]] = ("rate",)
     name: ClassVar[str] = "Poisson"
@@ -68,7 +73,7 @@ class Poisson(Family):
         return self.unit_information(statistics) if self.prior is None else self.prior
 
     def is_informative(self, statistics: PoissonStatistics) -> Array:
-        return (statistics.total.sum(0) > 0) | (self.prior is not None)
+        return (statistics.total.sum(0) > 0) | self.has_own_unit
 
     def statistics(
         self, x: Any, y: Array, n_labels: int, weight: Array | None = None, observed: Array | None = None

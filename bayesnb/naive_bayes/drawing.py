@@ -43,7 +43,7 @@ class Drawing(Fitted):
         return xr.DataTree.from_dict({"posterior": self._layout.dataset(*draws_of, ("chain", "draw"))})
 
     def prior_draw(self, draws: int = 1000, chains: int = 4, random_seed: Any = None) -> xr.DataTree:
-        """Return exact, independent draws from the prior, for prior checks.
+        """Return independent draws from the prior, for prior checks; by PyMC where a prior has no closed form.
 
         Parameters
         ----------
@@ -60,10 +60,12 @@ class Drawing(Fitted):
         ValueError
             If the prior is improper (a concentration of 0).
         """
-        layout = self._layout
+        from bayesnb.groups import prior
+
+        check_is_fitted(self, "statistics_")
         check_proper_prior(self._posterior)
-        draws_of = self._posterior.draw_prior(np.random.default_rng(random_seed), (chains, draws))
-        return xr.DataTree.from_dict({"prior": layout.dataset(*draws_of, ("chain", "draw"))})
+        drawn = prior(self._posterior, np.random.default_rng(random_seed), (chains, draws))
+        return xr.DataTree.from_dict({"prior": drawn})
 
     def sample(
         self,
@@ -192,8 +194,9 @@ class Drawing(Fitted):
 
         check_proper_prior(self._posterior)
         rng = np.random.default_rng(random_seed)
-        draws = self._layout.arrays(tree["posterior"].dataset)
-        groups = groups_of_parameters(self._posterior, draws, rng)
+        sampled = tree["posterior"].dataset
+        draws = self._layout.arrays(sampled)
+        groups = groups_of_parameters(self._posterior, sampled, rng)
         if X is not None:
             table, encoded, codes, _ = self._rows_with_labels(X, y, None, of_training=False)
             rows = Rows(encoded, codes, row_coordinate(table))

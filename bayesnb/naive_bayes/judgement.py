@@ -55,7 +55,8 @@ class Judgement(Fitted):
             (row, label): ``prob``, the exact prediction of ``predict_proba``; ``mean``, ``sd``, ``lower`` and
             ``upper`` of p(label given x, θ). (row,), in nats: ``entropy_total`` of the mean, ``entropy_aleatoric``,
             the mean entropy, which no further training rows would take away, and ``entropy_epistemic``, the rest.
-            Attributes name the interval's kind and probability and the method.
+            Attributes name the interval's kind and probability, the method, and where the prediction is from: with a
+            prior that has no closed form, from the given draws, and ``mcse`` is its Monte Carlo standard error.
 
         Raises
         ------
@@ -84,7 +85,8 @@ class Judgement(Fitted):
         if posterior is not None and (method == "cumulants" or draws is not None):
             raise ValueError('With a posterior given, all of its draws are taken: leave out draws and "cumulants".')
         table, encoded = self._encoded(X)
-        self._check_proper()
+        if posterior is None or self._posterior.is_conjugate:
+            self._check_proper()
         if posterior is None:
             n_draws = draws or (DEFAULT_DRAWS if method == "draws" else DRAWS_FOR_FEW)
             given = exact_draws(self._posterior, n_draws, np.random.default_rng(random_seed))

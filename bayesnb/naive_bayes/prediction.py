@@ -16,6 +16,8 @@ from bayesnb.blocks import shown
 from bayesnb.families.base import Array
 from bayesnb.frame import Table
 from bayesnb.naive_bayes.fitted import Fitted
+from bayesnb.reweighting import predictive
+from bayesnb.score_draws import given_draws
 from bayesnb.tree import row_coordinate
 
 Estimate = Literal["mean", "mode", "mle"]
@@ -176,11 +178,9 @@ class Prediction(Fitted):
             )
 
     def _predict_from_draws(self, X: Any, posterior: xr.DataTree) -> xr.Dataset:
-        from bayesnb.reweighting import predictive
-
         table, encoded = self._encoded(X)
-        draws = self._layout.arrays(posterior["posterior"].dataset)
-        return predictive(self._posterior, encoded, row_coordinate(table), *draws)
+        draws = given_draws(self._posterior, *self._layout.arrays(posterior["posterior"].dataset))
+        return predictive(self._posterior, encoded, row_coordinate(table), draws)
 
     def estimates(self, kind: Estimate = "mean") -> xr.Dataset:
         """Return point estimates of all parameters as tables to lay beside a textbook's.
