@@ -44,7 +44,7 @@ def shared(name):
 
 
 OWN = {"penguins": penguins, "sms": sms}
-NAMES = ("penguins", "wine", "breast_cancer", "vote", "sms")
+NAMES = ("penguins", "wine", "vote", "sms")
 
 
 def some_of_each(train, y, n, rng):

@@ -101,6 +101,11 @@ def test_whole_numbers_read_as_gaussian_become_floats():
     assert {str(dtype) for dtype in table.dtypes} == {"float64"}
 
 
+def test_a_number_beyond_all_whole_ones_stays_a_float():
+    table = new_table(Schema("pandas", ("int64",)), "a", [NewColumn(np.array([1e300, 0.5]))])
+    assert table["a"].tolist() == [1e300, 0.5]
+
+
 def test_a_count_that_its_type_can_not_hold_gets_a_wider_one():
     narrow = Schema("pandas", ("uint8", "Int8", "bool"))
     columns = [NewColumn(np.array([1, 300])), NewColumn(np.array([1, 127])), NewColumn(np.array([0, 2]))]

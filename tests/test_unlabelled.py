@@ -216,7 +216,10 @@ def test_intervals_are_called_too_sure(model):
             asked(X[:2])
         assert caught[0].filename == __file__
     with pytest.warns(UserWarning, match="too sure"):
-        model.draw(2)
+        tree = model.draw(2)
+    with pytest.warns(UserWarning, match="too sure"):
+        model.simulate(2, tokens=3)
+    model.predict_uncertainty(X[:2], posterior=tree)  # whose width is that of the draws
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,7 @@ class Drawing(Fitted):
             If the posterior is improper (a concentration of 0 with a value that a label has not met).
         """
         self._check_proper()
+        self._warn_if_too_sure()
         draws_of = self._posterior.draw(np.random.default_rng(random_seed), (chains, draws))
         return xr.DataTree.from_dict({"posterior": self._layout.dataset(*draws_of, ("chain", "draw"))})
 
@@ -246,6 +247,7 @@ class Drawing(Fitted):
             check_proper_prior(self._posterior)
         else:
             self._check_proper()
+            self._warn_if_too_sure()
         rng = np.random.default_rng(random_seed)
         draw = (self._posterior.draw_prior if prior else self._posterior.draw)(rng, ())
         X, codes = simulated_table(self._posterior, self.statistics_, draw, n, tokens, rng)

@@ -58,6 +58,9 @@ class Fitted:
                 "The posterior is improper: with a concentration of 0, a value that a label has not met has no density "
                 "to draw from. Use a concentration above 0."
             )
+
+    def _warn_if_too_sure(self) -> None:
+        """Warn of what the posterior of expected labels makes of unlabelled rows, where its width matters."""
         if self.statistics_.expected_rows:
             warnings.warn(
                 f"{self._expected_rows()}: intervals and draws are too sure. {EXACT_POSTERIOR}",

@@ -88,6 +88,7 @@ class Judgement(Fitted):
         if posterior is None or self._posterior.is_conjugate:
             self._check_proper()
         if posterior is None:
+            self._warn_if_too_sure()
             n_draws = draws or (DEFAULT_DRAWS if method == "draws" else DRAWS_FOR_FEW)
             given = exact_draws(self._posterior, n_draws, np.random.default_rng(random_seed))
         else:
@@ -141,6 +142,7 @@ class Judgement(Fitted):
         _check_prob(prob)
         table, encoded = self._encoded(X)
         self._check_proper()
+        self._warn_if_too_sure()
         classes = self.statistics_.classes
         if len(classes) < 2:
             raise ValueError(f"Log odds need two labels, but the model has only {classes[0]!r}.")
@@ -206,5 +208,6 @@ class Judgement(Fitted):
             raise ValueError(f"reject_cost must be a finite number, not {reject_cost!r}.")
         table, encoded = self._encoded(X)
         self._check_proper()
+        self._warn_if_too_sure()
         given = exact_draws(self._posterior, draws, np.random.default_rng(random_seed))
         return decide(self._posterior, encoded, row_coordinate(table), table_of_costs, reject_cost, prob, given)
