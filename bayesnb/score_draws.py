@@ -79,19 +79,20 @@ def score_blocks(
 ) -> Iterator[tuple[slice, Array]]:
     """Yield row slices with the scores of their labels, less that of the first: float32, (row, label, draw)."""
     n_labels = len(posterior.classes)
-    dense, sparse = _design(posterior, encoded, slice(0, 0))
+    constant = _constant_terms(posterior, encoded)
+    dense, sparse = _design(posterior, encoded, slice(0, 0), constant)
     width = dense.shape[1] + sum(design.shape[1] for design in sparse)
     chunks = list(_slices(draws.n_draws, max(1, TABLE_CELLS // (width * n_labels))))
     is_sparse = [part.family.whole_row for part in posterior.parts]
 
     def table(chunk: slice) -> tuple[Array, list[Array]]:
-        return _table(draws.naturals(chunk), is_sparse)
+        return _table(draws.naturals(chunk), is_sparse, constant)
 
     if len(chunks) == 1:
         table, step = cache(table), min(BLOCK_ROWS, BLOCK_SCORES // (n_labels * draws.n_draws))
     else:
         step = SCORE_CELLS // (n_labels * draws.n_draws)
-    for rows, design in _designs(posterior, encoded, n_rows, max(1, step)):
+    for rows, design in _designs(posterior, encoded, n_rows, max(1, step), constant):
         scores = np.zeros((rows.stop - rows.start, n_labels, draws.n_draws), dtype=np.float32)
         for chunk in chunks:
             _multiply(design, table(chunk), scores[:, 1:, chunk].swapaxes(0, 1))
@@ -103,34 +104,49 @@ def _slices(stop: int, step: int, start: int = 0) -> Iterator[slice]:
 
 
 def _designs(
-    posterior: Posterior, encoded: Sequence[Encoded], n_rows: int, step: int
+    posterior: Posterior, encoded: Sequence[Encoded], n_rows: int, step: int, constant: Sequence[int]
 ) -> Iterator[tuple[slice, tuple[Array, list[Any]]]]:
     """Yield row slices with their statistics, which are made for several slices together."""
     for several in _slices(n_rows, step * BLOCKS_TOGETHER):
-        dense, sparse = _design(posterior, encoded, several)
+        dense, sparse = _design(posterior, encoded, several, constant)
         for rows in _slices(several.stop, step, several.start):
             own = slice(rows.start - several.start, rows.stop - several.start)
             yield rows, (dense[own], [of_part[own] for of_part in sparse])
 
 
-def _design(posterior: Posterior, encoded: Sequence[Encoded], rows: slice) -> tuple[Array, list[Any]]:
+def _constant_terms(posterior: Posterior, encoded: Sequence[Encoded]) -> list[int]:
+    """How many of a part's last terms are one in every row, as no cell is missing: they join the label's own."""
+    return [
+        0 if part.family.whole_row or arrays.observed is not None else part.n_features
+        for part, arrays in zip(posterior.parts, encoded, strict=True)
+    ]
+
+
+def _design(
+    posterior: Posterior, encoded: Sequence[Encoded], rows: slice, constant: Sequence[int]
+) -> tuple[Array, list[Any]]:
     """Statistics of some rows: a one for the label's own term with the dense parts beside it, and the sparse parts."""
     dense: list[Array] = [np.ones((rows.stop - rows.start, 1), dtype=np.float32)]
     sparse: list[Any] = []
-    for part, arrays in zip(posterior.parts, encoded, strict=True):
+    for part, arrays, n in zip(posterior.parts, encoded, constant, strict=True):
         design = part.design(arrays.take(rows))
-        (sparse if part.family.whole_row else dense).append(design)
-    return np.concatenate(dense, axis=1, dtype=np.float32), [design.astype(np.float32) for design in sparse]
+        if part.family.whole_row:
+            sparse.append(design.astype(np.float32))
+        else:
+            dense.append(design[:, : design.shape[1] - n])
+    return np.concatenate(dense, axis=1, dtype=np.float32), sparse
 
 
-def _table(naturals: Naturals, is_sparse: Sequence[bool]) -> tuple[Array, list[Array]]:
+def _table(naturals: Naturals, is_sparse: Sequence[bool], constant: Sequence[int]) -> tuple[Array, list[Array]]:
     """Natural parameters in the order of ``_design``, each (label, m, draw), of all labels but the first."""
-    log_label, parts = naturals
-    dense: list[Array] = [_less_the_first(log_label[..., None])]
+    own, parts = naturals
+    dense: list[Array] = []
     sparse: list[Array] = []
-    for values, apart in zip(parts, is_sparse, strict=True):
-        (sparse if apart else dense).append(_less_the_first(values))
-    return np.concatenate(dense, axis=1), sparse
+    for values, apart, n in zip(parts, is_sparse, constant, strict=True):
+        varying, same = np.split(values, [values.shape[2] - n], axis=2)
+        own = own + same.sum(2)
+        (sparse if apart else dense).append(_less_the_first(varying))
+    return np.concatenate([_less_the_first(own[..., None]), *dense], axis=1), sparse
 
 
 def _less_the_first(values: Array) -> Array:

@@ -1,13 +1,13 @@
 """Fit and predict_proba beside scikit-learn's classifier of the same family: python benchmarks/closed_form.py
 
-scikit-learn's probabilities are plug-ins. Of Categorical and Bernoulli features they are the exact predictive too, of the
-others a cheaper thing: the line "plug-in" predicts the same with this package. Times are medians of interleaved runs.
+scikit-learn's probabilities are plug-ins. Of Categorical and Bernoulli features they are the exact predictive too, of
+the others a cheaper thing: the line "plug-in" predicts the same with this package. Medians of interleaved runs.
 """
 
 import numpy as np
 from scipy import sparse
 from sklearn.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB
-from uncertainty_speed import seconds
+from timing import seconds
 
 from bayesnb import Bernoulli, Categorical, Gaussian, Multinomial, NaiveBayes
 
@@ -24,7 +24,7 @@ def tables(rng, n):
 
 def main(n_rows=200_000, n_labels=3):
     rng = np.random.default_rng(1)
-    print(f"{n_rows:,} rows ({n_rows // 5:,} of text), {n_labels} labels: seconds here, there, and how many times faster")
+    print(f"{n_rows:,} rows ({n_rows // 5:,} of text), {n_labels} labels: seconds here, there, and their ratio")
     for name, family, theirs, x in tables(rng, n_rows):
         y = rng.integers(0, n_labels, x.shape[0])
         ours = NaiveBayes(family)

@@ -3,26 +3,11 @@
 python benchmarks/uncertainty_speed.py
 """
 
-import time
-
 import numpy as np
 from scipy.special import entr, softmax
+from timing import seconds
 
 from bayesnb import Bernoulli, Categorical, Gaussian, NaiveBayes, Poisson
-
-ROUNDS = 5
-
-
-def seconds(*functions, rounds=ROUNDS):
-    """Return the median time of each function, their runs interleaved."""
-    times = []
-    for _ in range(rounds):
-        times.append([])
-        for function in functions:
-            start = time.perf_counter()
-            function()
-            times[-1].append(time.perf_counter() - start)
-    return np.median(times, axis=0)
 
 
 def tables(rng, n_rows):

@@ -25,7 +25,7 @@ METHODS = ("without", "with", "a tenth", "all labels")
 
 def penguins():
     """Return the penguins' columns and species."""
-    birds = load_penguins().drop(columns="year")
+    birds = load_penguins().drop(columns="year").astype({"island": "category", "sex": "category"})
     return birds, birds.pop("species"), None
 
 

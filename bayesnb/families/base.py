@@ -155,8 +155,8 @@ class Family(ABC):
         """Return what of x the likelihood depends on, s(x), as a matrix (row, m).
 
         With ``natural`` it gives log p(x given θ) as a product of matrices, all rows, labels and draws at once, but for
-        what is the same for every label. The posterior fixes the origin and the unit, so that float32 is enough. With
-        a feature axis, m counts one term after the other, each with all features.
+        what is the same for every label. The posterior fixes the origin and the unit, so that float32 is enough. m
+        counts one term after the other, each with all features; but for whole rows, the last term is ``observed``.
         """
 
     @abstractmethod

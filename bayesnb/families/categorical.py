@@ -119,14 +119,15 @@ class Categorical(Family):
             return _look_up(np.log(parameters["prob"]), x, observed)
 
     def design(self, posterior: Any, x: Any, observed: Array | None = None) -> Array:
-        one_hot = x[:, None] == np.arange(len(self.levels), dtype=x.dtype)
-        return one_hot if observed is None else one_hot & observed[:, None]
+        one_hot = x[:, None] == np.arange(1, len(self.levels), dtype=x.dtype)
+        seen = np.ones((len(x), 1), dtype=bool) if observed is None else observed[:, None]
+        return np.concatenate([one_hot & seen, seen], axis=1)
 
     def natural(self, posterior: Any, parameters: Parameters) -> Array:
-        return log_positive(parameters["prob"])
+        return _of_others_and_first(log_positive(parameters["prob"]))
 
     def draw_natural(self, posterior: Any, rng: np.random.Generator, size: tuple[int, ...]) -> Array:
-        return log_dirichlet(rng, posterior.concentration, size)
+        return _of_others_and_first(log_dirichlet(rng, posterior.concentration, size))
 
     def maximum_likelihood(self, statistics: CategoricalStatistics) -> Parameters:
         return Dirichlet(statistics.counts).mean()
@@ -145,6 +146,12 @@ class Categorical(Family):
 
     def score(self, posterior: Any, x: Any, observed: Array | None = None, weights: Array | None = None) -> Array:
         return _look_up(weighted(_log_tilt(posterior, 1.0), weights), x, observed)
+
+
+def _of_others_and_first(log_prob: Array) -> Array:
+    """What another level than the first changes, then what the first has: (..., label, level)."""
+    first = log_prob[..., :1]
+    return np.concatenate([log_prob[..., 1:] - first, first], axis=-1)
 
 
 def _cumulant_table(posterior: Any) -> Array:
