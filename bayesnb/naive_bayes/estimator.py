@@ -56,9 +56,10 @@ class NaiveBayes(Learning, Prediction, Judgement, Criticism, Drawing, Classifier
     feature_weights : None, "loo", "loo-shared" or mapping, default None
         How many times each feature's evidence counts at prediction; None: once. Features that depend on each other
         repeat the same evidence, and plain naive Bayes is overconfident. "loo" learns a weight for each feature from
-        the exact leave-one-out predictions of the training rows, "loo-shared" one weight for all; both need ``fit`` on
-        a table in memory. A mapping gives weights from 0 by name, 1 to features that it leaves out. The columns of a
-        Multinomial() are one feature, called "term". All predictions use the weights; the posterior does not.
+        the exact leave-one-out predictions of the training rows, copies of a column sharing the weight of one;
+        "loo-shared" learns one weight for all. Both need ``fit`` on a table in memory. A mapping gives weights from 0
+        by name, 1 to features that it leaves out. The columns of a Multinomial() are one feature, called "term". All
+        predictions use the weights; the posterior does not.
 
     Attributes
     ----------
