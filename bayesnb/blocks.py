@@ -65,15 +65,15 @@ def plan(
         If something other than a family stands where one belongs.
     """
     groups: list[tuple[Family, list[int]]] = []
-    open_groups: list[tuple[Family, list[int]]] = []
+    shared: list[tuple[Family, list[int]]] = []  # few, where the groups may be as many as the columns
     for family, positions in _assignments(table, families):
-        is_any_width = _is_any_width(family)
-        joined = next((g for g in open_groups if g[0] == family), None) if is_any_width else None
-        if joined is None:
-            groups.append((family, positions))
-            open_groups += groups[-1:] if is_any_width else []
-        else:
+        joined = next((group for group in shared if group[0] == family), None)
+        if joined is not None:
             joined[1].extend(positions)
+            continue
+        groups.append((family, positions))
+        if _is_any_width(family):
+            shared.append(groups[-1])
     return tuple(_block(table, family, positions, missing) for family, positions in groups)
 
 

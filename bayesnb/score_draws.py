@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from bayesnb.blocks import Encoded
 from bayesnb.families.base import Array, log_positive
@@ -88,7 +89,7 @@ def score_blocks(
     dense, sparse = _design(posterior, encoded, slice(0, 0), constant, dtype)
     width = dense.shape[1] + sum(design.shape[1] for design in sparse)
     chunks = list(_slices(draws.n_draws, max(1, TABLE_CELLS // (width * n_labels))))
-    is_sparse = [part.family.whole_row for part in posterior.parts]
+    is_sparse = [issparse(arrays.x) for arrays in encoded]
 
     def table(chunk: slice) -> tuple[Array, list[Array]]:
         return _table(draws.naturals(chunk), is_sparse, constant, _of_all if complete else _less_the_first)
@@ -134,10 +135,11 @@ def _design(
     dense: list[Array] = [np.ones((rows.stop - rows.start, 1), dtype)]
     sparse: list[Any] = []
     for part, arrays, n in zip(posterior.parts, encoded, constant, strict=True):
-        design = part.design(arrays.take(rows))
-        if part.family.whole_row:
-            sparse.append(design.astype(dtype))
+        some = arrays.take(rows)
+        if issparse(some.x):  # what varies from row to row is then the row itself
+            sparse.append(some.x.astype(dtype))
         else:
+            design = part.design(some)
             dense.append(design[:, : design.shape[1] - n])
     return np.concatenate(dense, axis=1, dtype=dtype), sparse
 

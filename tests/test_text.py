@@ -158,3 +158,16 @@ def test_terms_have_the_vectorizers_names():
     model = NaiveBayes(Multinomial()).fit(vectorizer.fit_transform(MESSAGES["text"]), SPAM)
     named = model.estimates().assign_coords(term=vectorizer.get_feature_names_out())
     assert float(named.term_prob.sel(label="spam", term="prize")) == 4 / (7 + 8)  # of 7 words three are "prize"
+
+
+@pytest.mark.parametrize("family", [Bernoulli(), Multinomial()], ids=["bernoulli", "multinomial"])
+@pytest.mark.usefixtures("no_dense_rows")
+def test_draws_meet_sparse_rows_as_they_are(family):
+    x, y = documents(60, 40, 8, ones=True)
+    dense = np.zeros(x.shape)
+    dense[x.nonzero()] = 1
+    model = NaiveBayes(family).fit(x, y)
+    thin, thick = (
+        model.predict_uncertainty(rows, method="draws", draws=50, random_seed=0)["mean"] for rows in (x, dense)
+    )
+    np.testing.assert_allclose(thin, thick, atol=1e-5)  # in single precision
