@@ -166,7 +166,8 @@ def _empty_table(features: nw.LazyFrame[Any]) -> Table:
         name, dtype = list(schema.items())[position]
         if isinstance(dtype, nw.Enum):
             return Column(np.zeros(0, dtype=object), levels=dtype.categories, kind="text")
-        return column_of_series(head[name], name)
+        column = column_of_series(head[name], name)
+        return replace(column, levels=None) if dtype == nw.Categorical else column  # no row, so none of its levels
 
     return Table(tuple(schema), 0, read, is_named=True, schema=schema_of_frame(head))
 

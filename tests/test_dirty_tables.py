@@ -110,3 +110,10 @@ def test_the_index_of_a_frame_names_its_rows():
     assert model.explain(frame)["row"].values.tolist() == [30, 10, 10]
     with pytest.raises(ValueError, match=r"in row 1 \(index 10\)"):
         model.predict(frame.replace(2.0, np.inf))
+
+
+def test_a_lazy_column_of_categories_has_the_levels_that_its_rows_have():
+    frame = pl.DataFrame({"c": pl.Series(["r", "g", "r"], dtype=pl.Categorical), "y": ["a", "b", "a"]})
+    eager, lazy = (NaiveBayes().fit(form, "y") for form in (frame, frame.lazy()))
+    assert sorted(lazy.statistics_.blocks[0].family.levels) == ["g", "r"]
+    np.testing.assert_allclose(lazy.predict_proba(frame), eager.predict_proba(frame), rtol=1e-12)
