@@ -27,25 +27,32 @@ from bayesnb.diagnostics import warn_of_convergence
 from bayesnb.families import Bernoulli, Categorical, Gaussian, Multinomial, Poisson
 from bayesnb.families.base import Array
 from bayesnb.generative import declare_feature, with_variables_of
+from bayesnb.nuts import nutpie_draws
 from bayesnb.posterior import Part, Posterior, check_proper_prior
 from bayesnb.priors import Dirichlet, Parameters
 from bayesnb.tree import layout_of
 
-COMPACT = ("weight", "log_weight", "rate", "precision", "standardised_mean")  # names in the compact model
+COMPACT = ("log_weight", "rate", "precision", "standardised_mean")  # names in the compact model
 LABEL = -1  # the place of the label probabilities; those of the parts are counted from 0
 
 Placed = Iterator[tuple[int, Parameters]]
 
 
-def sample(posterior: Posterior, **options: Any) -> xr.DataTree:
+def sample(posterior: Posterior, *, nuts_sampler: str, **options: Any) -> xr.DataTree:
     """Return NUTS draws of the posterior, laid out as the exact ones, and the sampler's statistics.
 
-    ``options`` are those of ``pymc.sample``.
+    ``options`` are those of ``nutpie_draws``; with another sampler than nutpie, of ``pymc.sample``.
     """
     import pymc as pm
 
     batches = batches_of(posterior)
-    tree = pm.sample(model=compact_model(posterior, batches), compute_convergence_checks=False, **options)
+    model = compact_model(posterior, batches)
+    names = [variable.name for variable in model.unobserved_RVs if variable.name != "weight"]
+    if nuts_sampler == "nutpie":
+        tree = nutpie_draws(model, names, **options)
+    else:
+        known = {"var_names": names, "compute_convergence_checks": False}
+        tree = pm.sample(model=model, nuts_sampler=nuts_sampler, **known, **options)
     sampled = tree["posterior"].dataset
     draws = layout_of(posterior).dataset(*restored(posterior, batches, sampled), ("chain", "draw"))
     draws = with_variables_of(sampled.drop_vars(COMPACT, errors="ignore"), draws)

@@ -153,8 +153,8 @@ def _by_sampling(posterior: Posterior, rng: np.random.Generator) -> Draws:
     """Draws by NUTS, of 4 × 1,000 so few that they are as good as independent."""
     from bayesnb.sampling import sample
 
-    options = {"draws": 1000, "tune": 1000, "chains": 4, "progressbar": False, "nuts_sampler": "nutpie"}
-    tree = sample(posterior, random_seed=rng, **options)
+    options = {"draws": 1000, "tune": 1000, "chains": 4, "progressbar": False}
+    tree = sample(posterior, nuts_sampler="nutpie", random_seed=rng, **options)
     sampled = tree["posterior"].dataset.stack(of_all=("chain", "draw")).isel(of_all=slice(None, None, 4000 // DRAWS))
     sampled = sampled.isel(of_all=slice(DRAWS)).transpose("of_all", "label", ...)
     parameters: list[Parameters] = [{} for _ in posterior.parts]

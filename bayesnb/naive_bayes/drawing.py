@@ -93,7 +93,8 @@ class Drawing(Fitted):
         nuts_sampler : {"nutpie", "pymc", "numpyro", "blackjax"}
             Who runs NUTS; none but the one named. "nutpie" is the fastest and needs no compiler.
         **options
-            Further arguments of ``pymc.sample``.
+            Further arguments of ``nutpie.sample``, such as ``cores`` and ``target_accept``; with another sampler, of
+            ``pymc.sample``.
 
         Returns
         -------
