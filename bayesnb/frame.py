@@ -169,7 +169,16 @@ def _read_frame(frame: nw.DataFrame[Any]) -> Table:
         name = names[position]
         return column_of_series(frame.get_column(name), name)  # frame[:, position] would list all the names each time
 
-    return Table(names, len(frame), read, is_named=True, index=index, schema=schema_of_frame(frame))
+    table = Table(names, len(frame), read, is_named=True, index=index, schema=schema_of_frame(frame))
+    return replace(table, read=whole.read, array=whole.array) if (whole := _whole_frame(native)) else table
+
+
+def _whole_frame(native: Any) -> Table | None:
+    """A pandas frame of one NumPy type of numbers as an array, which spares its columns half a millisecond each."""
+    types = set(native.dtypes) if isinstance(native, pd.DataFrame) else set()
+    if len(types) == 1 and isinstance(dtype := types.pop(), np.dtype) and dtype.kind in "biuf":
+        return _read_array(native.to_numpy())
+    return None
 
 
 def array_names(n_columns: int) -> tuple[str, ...]:

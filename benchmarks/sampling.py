@@ -1,14 +1,17 @@
-"""Seconds to build, compile and sample, and the smallest effective sample size, of the plain and the compact model.
+"""Seconds to compile and sample, and the smallest effective sample size, of the plain and the compact model.
 
 Every line is a process of its own, cold (with empty caches of compiled code) or warm, and draws 4 × 1,000 on two cores.
-Stages are in CPU seconds, of all threads: a busy machine changes them little, and on two idle cores compiling takes as
-long on the clock, sampling half as long. Before and after stands a yardstick, a loop of 10^7 additions in Python, which
-tells how fast the processor was at the time. A line that needs more than five minutes of CPU is given up.
+Seconds are of the clock, so the machine has to be idle: to import PyMC and nutpie; to build the model and compile it;
+to draw; to name the draws and look at their convergence; all of these; and a second call in the same process, of the
+compact model. Only nutpie tells compiling from drawing. Before and after stands a yardstick, a loop of 10^7 additions
+in Python, which tells how fast the processor was at the time. A line that needs more than five minutes of CPU is given
+up.
 
     python benchmarks/sampling.py features      compact and plain: 10 categorical and 4 Gaussian features, 100 mixed,
                                                 100 and 500 categorical, 60 Gaussian
     python benchmarks/sampling.py rows          10^3, 10^5 and 10^7 rows on statistics; 10^3 to 10^5 on rows
-    python benchmarks/sampling.py samplers      nutpie, PyMC's own NUTS, and what else is installed
+    python benchmarks/sampling.py samplers      nutpie, PyMC's own NUTS, and those of NumPyro and BlackJAX, for which
+                                                JAX has to be installed
 
 Or a single line, by what stands in its columns: ``line cold statistics compact nutpie mixed 14 1000``.
 """
@@ -44,47 +47,56 @@ def table(kind, n_features, n_rows):
 
 
 def yardstick():
-    start, total = time.process_time(), 0
+    start, total = time.perf_counter(), 0
     for number in range(10**7):
         total += number
-    return time.process_time() - start
+    return time.perf_counter() - start
 
 
 def measure(likelihood, form, sampler, kind, n_features, n_rows):
     """One line of the table, as JSON; statistics of 10^7 rows are those of 1,000 rows of weight 10^4."""
     resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, LIMIT))
-    before, start = yardstick(), time.process_time()
-    import arviz as az
-    import nutpie
-    import pymc as pm
-
+    before = yardstick()
     from bayesnb import NaiveBayes
-    from bayesnb.sampling import batches_of, compact_model
 
     kept = n_rows if likelihood == "rows" else 1000
     X, y = table(kind, n_features, kept)
     model = NaiveBayes().fit(X, y, np.full(kept, n_rows / kept))
-    marks = [time.process_time()]
-    if form == "compact":
-        built = compact_model(model._posterior, batches_of(model._posterior))  # noqa: SLF001
-    else:
-        built = model.to_pymc(*((X, y) if likelihood == "rows" else ()), likelihood=likelihood)
-    marks.append(time.process_time())
-    sample_compiled = nutpie.sample
+    start = time.perf_counter()
+    import nutpie
+    import pymc as pm
+
+    imported = time.perf_counter()
+    marks = []
+    draw_compiled = nutpie.sample
 
     def marked(*arguments, **options):
-        marks.append(time.process_time())
-        return sample_compiled(*arguments, **options)
+        marks.append(time.perf_counter())
+        drawn = draw_compiled(*arguments, **options)
+        marks.append(time.perf_counter())
+        return drawn
 
     nutpie.sample = marked
     options = {"draws": 1000, "tune": 1000, "chains": 4, "cores": 2, "random_seed": 1, "progressbar": False}
-    sample = pm.sample if form == "plain" else model.sample
-    known = {"model": built, "compute_convergence_checks": False} if form == "plain" else {}
-    tree = sample(nuts_sampler=sampler, **known, **options)
-    marks.append(time.process_time())
+
+    def sample():
+        if form == "compact":
+            return model.sample(nuts_sampler=sampler, **options)
+        plain = model.to_pymc(*((X, y) if likelihood == "rows" else ()), likelihood=likelihood)
+        return pm.sample(model=plain, nuts_sampler=sampler, **options)
+
+    tree = sample()
+    first = time.perf_counter()
+    compiled, drawn = marks or (np.nan, np.nan)
+    stages = [imported - start, compiled - imported, drawn - compiled, first - drawn, first - start]
+    if form == "compact":
+        sample()
+    again = time.perf_counter() - first if form == "compact" else np.nan
+    import arviz as az
+
     ess = az.ess(tree["posterior"].dataset)
     smallest = min(float(values.min()) for values in ess.data_vars.values())
-    print(json.dumps([*np.diff(marks), marks[-1] - start, smallest, before, yardstick()]))
+    print(json.dumps([*stages, again, smallest, before, yardstick()]))
 
 
 def line(cache, *arguments):
@@ -105,7 +117,8 @@ def line(cache, *arguments):
 
 
 def main(what):
-    print("likelihood form sampler cache features rows | build, compile, sample, all | smallest ESS | yardstick")
+    print("likelihood form sampler cache features rows |", end=" ")
+    print("import, build and compile, draw, name and check, all | again | smallest ESS | yardstick")
     if what == "features":
         for kind, n_features in (
             ("mixed", 14),
@@ -125,6 +138,7 @@ def main(what):
     else:
         for sampler in ("nutpie", "pymc", "numpyro", "blackjax"):
             line("cold", "statistics", "compact", sampler, "mixed", 14, 1000)
+            line("warm", "statistics", "compact", sampler, "mixed", 14, 1000)
 
 
 if __name__ == "__main__":

@@ -312,7 +312,7 @@ def test_a_row_of_weight_zero_is_as_if_it_were_not_there():
 
 
 def test_an_error_behind_a_row_of_weight_zero_names_the_users_row():
-    with pytest.raises(ValueError, match=r"'n' has the value -1.0 in row 3"):
+    with pytest.raises(ValueError, match=r"'n' has the value -1 in row 3"):
         fitted({"n": [1, 1, 2, -1]}, list("ABAB"), Poisson(), weight=[0, 1, 1, 1])
 
 

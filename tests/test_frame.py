@@ -68,6 +68,21 @@ def test_every_kind_of_table_reads_the_same(table):
     ]
 
 
+@pytest.mark.parametrize(
+    "values", [[1.5, np.nan], np.array([1, 2**60 + 1]), np.array([1, 2], np.uint8), [True, False], np.zeros(0)]
+)
+def test_a_frame_of_one_type_of_numbers_is_read_whole_and_the_same(values):
+    frame = pd.DataFrame({"a": values, "b": values})
+    whole, by_column = read_table(frame), read_table(frame.assign(c="text"))
+    assert whole.array is not None
+    assert by_column.array is None
+    assert (whole.names, whole.is_named, whole.n_rows) == (("a", "b"), True, len(values))
+    for j in range(2):
+        np.testing.assert_array_equal(whole.read(j).values, by_column.read(j).values, strict=True)
+        np.testing.assert_array_equal(whole.read(j).missing, by_column.read(j).missing)
+        assert whole.read(j).kind == by_column.read(j).kind
+
+
 @pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT, float("nan"), Decimal("NaN")], ids=repr)
 def test_a_missing_cell_is_missing_however_it_is_spelt(missing):
     for present in ("a", 1.5, True, Decimal("1.5"), (1, 2)):
