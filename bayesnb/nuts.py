@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from bayesnb.blocks import shown
 from bayesnb.families.base import Array
 
 NO_DENSITY = 1  # nutpie steps back from where this is returned
@@ -33,12 +34,19 @@ def nutpie_draws(
     """Return draws of the named variables of a pymc.Model, and the sampler's statistics.
 
     Further ``settings`` are those of ``nutpie.sample``.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is discrete: NUTS follows the gradient.
     """
     import nutpie
     from pymc.model.transform.optimization import freeze_dims_and_data
     from pymc.pytensorf import compile as function_of
     from pymc.pytensorf import gradient, join_nonshared_inputs, rewrite_pregrad
 
+    if discrete := [variable.name for variable in model.discrete_value_vars]:
+        raise ValueError(f"NUTS follows the gradient, and there is none for discrete parameters: {shown(discrete)}.")
     model = freeze_dims_and_data(model)
     start, inputs = model.initial_point(), model.value_vars
     logp = rewrite_pregrad(model.logp())

@@ -118,3 +118,10 @@ def test_settings_are_those_of_nutpie(model):
     assert int(tree["sample_stats"]["depth"].max()) == 1
     with pytest.raises(AttributeError, match="step_sise"):
         nutpie_draws(model, ["x"], **OPTIONS, step_sise=1)
+
+
+def test_a_discrete_parameter_is_refused():
+    with pm.Model() as model:
+        pm.Normal("x", pm.Poisson("k", 3), 1)
+    with pytest.raises(ValueError, match="there is none for discrete parameters: 'k'"):
+        nutpie_draws(model, ["x"], **OPTIONS)

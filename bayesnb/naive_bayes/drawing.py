@@ -104,7 +104,7 @@ class Drawing(Fitted):
         Raises
         ------
         ValueError
-            If a prior is improper (a concentration of 0).
+            If a prior is improper (a concentration of 0), or has a discrete parameter.
 
         Warns
         -----
