@@ -44,7 +44,7 @@ def _problems(draws: xr.Dataset) -> list[str]:
     problems = []
     if apart:
         worst = max(apart, key=rhat.__getitem__)
-        problems.append(f"r-hat is above {RHAT} for {shown(apart)} (up to {rhat[worst]:.2f})")
+        problems.append(f"r-hat is above {RHAT} for {shown(apart)} (up to {rhat[worst]:.3f})")
     if few:
         worst = min(few, key=ess.__getitem__)
         problems.append(f"the effective sample size is below {least} for {shown(few)} (down to {ess[worst]:.0f})")
