@@ -47,8 +47,8 @@ def nutpie_draws(
 
     if discrete := [variable.name for variable in model.discrete_value_vars]:
         raise ValueError(f"NUTS follows the gradient, and there is none for discrete parameters: {shown(discrete)}.")
-    model, rng = freeze_dims_and_data(model), np.random.default_rng(random_seed)
-    start, inputs = model.initial_point(_seed(rng)), model.value_vars
+    model, seed = freeze_dims_and_data(model), int(np.random.default_rng(random_seed).integers(2**63))
+    start, inputs = model.initial_point(seed), model.value_vars
     logp = rewrite_pregrad(model.logp())
     variables = model.replace_rvs_by_values([model[name] for name in names])
     [logp, slope, *variables], vector = join_nonshared_inputs(start, [logp, gradient(logp, inputs), *variables], inputs)
@@ -58,7 +58,7 @@ def nutpie_draws(
         draws=draws,
         tune=max(tune, 1),  # nutpie stops the process at 0
         chains=chains,
-        seed=_seed(rng),
+        seed=seed,
         save_warmup=False,
         progress_bar=progressbar,
         **settings,
@@ -73,10 +73,6 @@ def nutpie_draws(
         dims = [dim or f"{name}_dim_{axis}" for axis, dim in enumerate(dims)]
         posterior[name] = (("chain", "draw", *dims), array)
     return xr.DataTree.from_dict({"posterior": posterior, "sample_stats": tree["sample_stats"].dataset})
-
-
-def _seed(rng: np.random.Generator) -> int:
-    return int(rng.integers(2**32))
 
 
 def _sampled_by_nutpie(density: Callable[[Array], Any], start: Array) -> Any:
