@@ -152,12 +152,12 @@ def _block(table: Table, family: Family, positions: list[int], missing: Missing)
     column = table.read(positions[0])
     if column.kind == "mixed" and family.levels is None:
         raise ValueError(
-            f"Column {names[0]!r} mixes values of different types ({shown(_distinct(column))}): "
+            f"Column {names[0]!r} mixes values of different types ({shown(distinct(column))}): "
             "make them of one type, or declare Categorical(levels=…) for it."
         )
     levels = column.levels if family.levels is None else family.levels
     is_closed = levels is not None
-    levels = _distinct(column) if levels is None else levels
+    levels = distinct(column) if levels is None else levels
     missing = missing if family.missing is None else family.missing
     if missing == "level":
         levels = (*(level for level in levels if level is not None), None)
@@ -178,7 +178,7 @@ def with_levels_of(block: Block, table: Table, position: int) -> Block:
     """Return the block with the levels that another table adds to it, if it is a Categorical with open levels."""
     if block.is_closed or not isinstance(block.family, Categorical):
         return block
-    new = set(_distinct(table.read(position))) - set(block.family.levels)
+    new = set(distinct(table.read(position))) - set(block.family.levels)
     return with_levels(block, new) if new else block
 
 
@@ -189,7 +189,8 @@ def with_levels(block: Block, further: Iterable[Hashable]) -> Block:
     return replace(block, family=replace(block.family, levels=(*ordered, None) if None in levels else ordered))
 
 
-def _distinct(column: Column) -> tuple[Hashable, ...]:
+def distinct(column: Column) -> tuple[Hashable, ...]:
+    """Return the values of a column in order, each once."""
     return in_order(pd.unique(column.present).tolist())
 
 

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from bayesnb import engines
-from bayesnb.blocks import Missing, in_order, shown
+from bayesnb.blocks import Missing, distinct, in_order, shown
 from bayesnb.families.base import Array
 from bayesnb.frame import Column, Table
 from bayesnb.merging import check_same_parameters, remainder, union
@@ -187,8 +187,7 @@ class Learning(Fitted):
         if start is not None:
             start = start.with_levels_of(table)
         else:
-            if not declared:
-                declared = np.unique(labels.values).tolist() if labels.kind != "mixed" else list(labels.values)
+            declared = declared or list(distinct(labels))
             start = Summary.empty(table, self.families, in_order(set(declared)), self.missing)
         if len(labels.values) == 0 and not start.label_counts.any():
             raise ValueError("There is no row to learn from: X is empty, or every sample_weight is zero.")
