@@ -57,4 +57,6 @@ def _error_of_mean(values: Array, n_chains: int) -> Array:
     size = isqrt(by_chain.shape[-1])
     n_batches = by_chain.shape[-1] // size
     means = by_chain[..., : n_batches * size].reshape(*values.shape[:-1], n_chains * n_batches, size).mean(-1)
+    if means.shape[-1] == 1:  # a single draw
+        return np.full(values.shape[:-1], np.nan)
     return means.std(-1, ddof=1) / np.sqrt(n_chains * n_batches)

@@ -69,9 +69,11 @@ class Layout:
         Raises
         ------
         ValueError
-            If the Dataset is of another model, naming the variables, labels or levels that differ.
+            If the Dataset is of another model, naming the variables, labels or levels that differ; or has no draws.
         """
         self._check_same(posterior)
+        if not posterior.sizes["chain"] * posterior.sizes["draw"]:
+            raise ValueError("The posterior has no draws.")
         parts = dict.fromkeys(v.part for v in self.variables)
         label_prob = posterior["label_prob"].transpose("chain", "draw", "label").to_numpy()
         return label_prob, [self.parameters_of(part, posterior) for part in parts]

@@ -440,3 +440,22 @@ heavy = {"pymc", "pytensor", "arviz", "arviz_plots", "matplotlib", "nutpie"} & s
 assert not heavy, heavy
 """
     subprocess.run([sys.executable, "-c", code], check=True)  # noqa: S603
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda nb: nb.draw(draws=0),
+        lambda nb: nb.draw(chains=-1),
+        lambda nb: nb.prior_draw(draws=0),
+        lambda nb: nb.sample(draws=0),
+        lambda nb: nb.sample(tune=-1),
+        lambda nb: nb.predict_uncertainty([["r"]], draws=0),
+        lambda nb: nb.with_groups(nb.draw(), replicates=0),
+        lambda nb: nb.simulate(-1),
+    ],
+)
+def test_how_many_is_named_where_it_is_too_few(ask):
+    nb = NaiveBayes(Categorical()).fit([["r"], ["g"]], ["A", "B"])
+    with pytest.raises(ValueError, match=r"(draws|chains|tune|replicates|n) == (0|-1), must be >= "):
+        ask(nb)

@@ -71,3 +71,16 @@ def test_a_tree_of_another_model_is_refused(model):
     other = NaiveBayes().fit(X[["a", "g"]], Y).draw(10, 1, 0)
     with pytest.raises(ValueError, match="lacks the variables 'n_rate', 'term_prob'"):
         model.predict_proba(X, posterior=other)
+
+
+def test_the_error_of_a_single_draw_is_not_known(model):
+    found = model.predict_proba(X, posterior=model.draw(draws=1, chains=1, random_seed=1))
+    assert found["mcse"].isnull().all()
+    np.testing.assert_allclose(found["prob"].sum("label"), 1)
+
+
+def test_no_draws_are_refused(model):
+    none = model.draw(draws=1).isel(draw=slice(0))
+    for predict in (model.predict_proba, model.predict_uncertainty):
+        with pytest.raises(ValueError, match="The posterior has no draws"):
+            predict(X, posterior=none)

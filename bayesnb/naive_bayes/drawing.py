@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayesnb.families.base import Array
 from bayesnb.frame import read_labels
-from bayesnb.naive_bayes.fitted import Fitted
+from bayesnb.naive_bayes.fitted import Fitted, _check_sizes
 from bayesnb.posterior import check_proper_prior
 from bayesnb.summary import label_codes
 from bayesnb.tree import row_coordinate
@@ -38,6 +38,7 @@ class Drawing(Fitted):
         ValueError
             If the posterior is improper (a concentration of 0 with a value that a label has not met).
         """
+        _check_sizes(draws=draws, chains=chains)
         self._check_proper()
         self._warn_if_too_sure()
         draws_of = self._posterior.draw(np.random.default_rng(random_seed), (chains, draws))
@@ -64,6 +65,7 @@ class Drawing(Fitted):
         from bayesnb.groups import prior
 
         check_is_fitted(self, "statistics_")
+        _check_sizes(draws=draws, chains=chains)
         check_proper_prior(self._posterior)
         drawn = prior(self._posterior, np.random.default_rng(random_seed), (chains, draws))
         return xr.DataTree.from_dict({"prior": drawn})
@@ -114,6 +116,8 @@ class Drawing(Fitted):
         from bayesnb.sampling import sample
 
         self._check_labelled("sample()")
+        _check_sizes(draws=draws, chains=chains)
+        _check_sizes(0, tune=tune)
         return sample(
             self._posterior,
             draws=draws,
@@ -194,6 +198,7 @@ class Drawing(Fitted):
         """
         from bayesnb.groups import Rows, groups_of_parameters, groups_of_rows
 
+        _check_sizes(replicates=replicates)
         check_proper_prior(self._posterior)
         rng = np.random.default_rng(random_seed)
         sampled = tree["posterior"].dataset
@@ -244,6 +249,7 @@ class Drawing(Fitted):
         from bayesnb.simulation import simulated_table
 
         check_is_fitted(self, "statistics_")
+        _check_sizes(0, n=n)
         if prior:
             check_proper_prior(self._posterior)
         else:

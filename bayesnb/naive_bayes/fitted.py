@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, check_scalar
 
 from bayesnb.blocks import Encoded, Unseen, encode
 from bayesnb.families.base import Array
@@ -122,6 +123,11 @@ class Fitted:
 def _check_prob(prob: float) -> None:
     if not 0 < prob < 1:
         raise ValueError(f"prob, the probability of an interval, must lie between 0 and 1, not {prob!r}.")
+
+
+def _check_sizes(least: int = 1, **sizes: int) -> None:
+    for name, size in sizes.items():
+        check_scalar(size, name, Integral, min_val=least)
 
 
 def _arrays(posterior: Posterior, summary: Summary, table: Table, unseen: Unseen) -> list[Encoded]:

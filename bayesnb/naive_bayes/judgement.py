@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from bayesnb.blocks import shown
 from bayesnb.decisions import cost_table, decide
 from bayesnb.explanation import explain
-from bayesnb.naive_bayes.fitted import Fitted, _check_prob
+from bayesnb.naive_bayes.fitted import Fitted, _check_prob, _check_sizes
 from bayesnb.score_draws import DEFAULT_DRAWS, DRAWS_FOR_FEW, exact_draws, given_draws
 from bayesnb.tree import row_coordinate
 from bayesnb.uncertainty import Kind, Method, predict_uncertainty
@@ -84,6 +84,8 @@ class Judgement(Fitted):
             raise ValueError(f'method is "cumulants" or "draws", not {method!r}.')
         if posterior is not None and (method == "cumulants" or draws is not None):
             raise ValueError('With a posterior given, all of its draws are taken: leave out draws and "cumulants".')
+        if draws is not None:
+            _check_sizes(draws=draws)
         table, encoded = self._encoded(X)
         if posterior is None or self._posterior.is_conjugate:
             self._check_proper()
