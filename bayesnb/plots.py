@@ -54,7 +54,15 @@ def plot_uncertainty(uncertainty: xr.Dataset, names: Sequence[str] | None = None
     Returns
     -------
     matplotlib Axes
+
+    Raises
+    ------
+    ValueError
+        If there is not one name for each row.
     """
+    shown = [str(name) for name in (uncertainty["row"].values if names is None else names)]
+    if len(shown) != uncertainty.sizes["row"]:
+        raise ValueError(f"names must name each of the {uncertainty.sizes['row']} rows, not {len(shown)} of them.")
     ax = _axes(ax)
     labels = uncertainty["label"].values
     places = np.arange(uncertainty.sizes["row"])[::-1].astype(float)
@@ -65,7 +73,7 @@ def plot_uncertainty(uncertainty: xr.Dataset, names: Sequence[str] | None = None
         ax.plot(of_label["prob"], places + offset, "o", color=colour, label=str(label))
     ax.hlines(places[1:] + 0.5, 0, 1, color="#808080", lw=0.5, alpha=0.5)
     ax.set(xlim=(-0.02, 1.02), xlabel="probability of the label")
-    ax.set_yticks(places, [str(row) for row in uncertainty["row"].values] if names is None else list(names))
+    ax.set_yticks(places, shown)
     ax.tick_params(axis="y", length=0)
     ax.spines[["left", "top", "right"]].set_visible(False)
     return ax

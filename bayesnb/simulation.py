@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bayesnb.families import Categorical, Gaussian, Poisson
-from bayesnb.families.base import Array
+from bayesnb.families.base import Array, is_count
 from bayesnb.posterior import Posterior
 from bayesnb.priors import Parameters
 from bayesnb.schema import NewColumn, new_table
@@ -48,10 +48,12 @@ def simulated_table(
     Raises
     ------
     ValueError
-        If there is a Multinomial and no ``tokens``.
+        If there is a Multinomial and no ``tokens``, or they are no counts.
     """
     if tokens is None and any(part.family.whole_row for part in posterior.parts):
         raise ValueError("A Multinomial takes the number of tokens of a row as given: simulate(…, tokens=…).")
+    if tokens is not None and not is_count(np.asarray(tokens)).all():
+        raise ValueError(f"tokens must be whole numbers from 0, not {tokens!r}.")
     codes, values = simulate(posterior, draw, n_rows, [tokens] * len(posterior.parts), rng)
     columns = _constant_columns(summary, n_rows)
     for part, x in zip(posterior.parts, values, strict=True):

@@ -61,6 +61,23 @@ class Layout:
         sizes = dict(zip(sample_dims, label_prob.shape, strict=False))
         return xr.Dataset(data, {**{dim: np.arange(size) for dim, size in sizes.items()}, **self.coords})
 
+    def arrays_of(self, tree: Any) -> tuple[Array, list[Parameters]]:
+        """Return the label probabilities and the arrays of every part from the group ``posterior`` of a user's tree.
+
+        Raises
+        ------
+        TypeError
+            If it is no tree with such a group.
+        ValueError
+            As for ``arrays``.
+        """
+        if not isinstance(tree, xr.DataTree) or "posterior" not in tree.children:
+            raise TypeError(
+                "Draws are a DataTree with a group 'posterior', as draw() and sample() return it, and not "
+                f"{'one without' if isinstance(tree, xr.DataTree) else type(tree).__name__}."
+            )
+        return self.arrays(tree["posterior"].to_dataset())
+
     def arrays(self, posterior: xr.Dataset) -> tuple[Array, list[Parameters]]:
         """Return the label probabilities and the arrays of every part from a posterior's Dataset.
 

@@ -175,3 +175,11 @@ def test_a_concentration_of_0_has_no_log_score():
     model = NaiveBayes(Categorical(), concentration=0.0).fit([["r"], ["g"]], ["A", "B"])
     with pytest.raises(ValueError, match="concentration above 0"):
         model.calibration([["r"]], ["A"])
+
+
+@pytest.mark.parametrize("weight", [[], [0, 0]])
+def test_there_must_be_rows_to_judge_by(weight):
+    nb = NaiveBayes(Categorical()).fit([["r"], ["g"]], ["A", "B"])
+    rows = np.array([["r"], ["g"]], dtype=object)[: len(weight)]
+    with pytest.raises(ValueError, match="no rows to judge by"):
+        nb.calibration(rows, np.array(["A", "B"])[: len(weight)], weight)

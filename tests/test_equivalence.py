@@ -225,3 +225,9 @@ def test_verify_exits_with_1_if_a_claim_fails(table, capsys, monkeypatch):
 def test_verify_names_the_columns_there_are(table):
     with pytest.raises(ValueError, match=r"'species'.*colour, size, kind"):
         main(["verify", table, "--no-sampling"])
+
+
+@pytest.mark.parametrize("concentration", ["perk", -1, np.nan])
+def test_a_concentration_that_is_none_is_named(concentration):
+    with pytest.raises(ValueError, match=r"concentrations: .*(unknown prior 'perk'|not negative, not (-1|nan))"):
+        verify_equivalence(NaiveBayes(), [["a"], ["b"]], [1, 0], concentrations=[concentration], sampling=False)

@@ -101,3 +101,9 @@ def test_a_wrong_prior_fails_at_the_size_of_the_nuts_test():
         "Gaussian",
         "Poisson",
     }
+
+
+@pytest.mark.parametrize("options", [{"simulations": 0}, {"n_rows": -1}, {"route": "nuts"}])
+def test_what_can_not_be_simulated_is_refused(model, options):
+    with pytest.raises(ValueError, match=r"simulations == 0|n_rows == -1|route must be .* not 'nuts'"):
+        simulation_based_calibration(model, **options)

@@ -123,3 +123,9 @@ def test_other_labels_rows_and_columns_are_refused(table):
 def test_by_takes_only_feature(table):
     with pytest.raises(ValueError, match='by must be "feature"'):
         NaiveBayes(FAMILIES).fit(*table).log_evidence(by="label")
+
+
+def test_there_is_no_bayes_factor_against_what_is_no_model():
+    nb = NaiveBayes(Categorical()).fit([["r"], ["g"]], ["A", "B"])
+    with pytest.raises(TypeError, match="not an estimator"):
+        nb.log_bayes_factor("another")

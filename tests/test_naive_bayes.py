@@ -453,6 +453,7 @@ assert not heavy, heavy
         lambda nb: nb.predict_uncertainty([["r"]], draws=0),
         lambda nb: nb.with_groups(nb.draw(), replicates=0),
         lambda nb: nb.simulate(-1),
+        lambda nb: nb.decide([["r"]], draws=0),
     ],
 )
 def test_how_many_is_named_where_it_is_too_few(ask):

@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 import xarray as xr
 
 from bayesnb import plots
@@ -36,3 +37,10 @@ def test_a_route_has_a_line_and_a_filling_for_each_label():
     np.testing.assert_allclose(peaks, [0, 5], atol=0.5)
     assert [line.get_label() for line in ax.lines] == ["A", "B"]
     assert len(ax.patches) == 2 * 40
+
+
+def test_rows_are_named_one_by_one():
+    ax = plots.plot_uncertainty(UNCERTAINTY, ["first", "second"])
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["first", "second"]
+    with pytest.raises(ValueError, match="each of the 2 rows, not 1"):
+        plots.plot_uncertainty(UNCERTAINTY, ["first"])

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 
 from bayesnb import Multinomial, NaiveBayes, Poisson
 from bayesnb.reweighting import _error_of_mean
@@ -84,3 +85,17 @@ def test_no_draws_are_refused(model):
     for predict in (model.predict_proba, model.predict_uncertainty):
         with pytest.raises(ValueError, match="The posterior has no draws"):
             predict(X, posterior=none)
+
+
+@pytest.mark.parametrize(
+    ("tree", "what"), [("draws.nc", "not str"), (xr.Dataset(), "not Dataset"), (xr.DataTree(), "not one without")]
+)
+def test_what_is_no_tree_of_draws_is_refused(model, tree, what):
+    asks = [
+        lambda: model.predict_proba(X, posterior=tree),
+        lambda: model.predict_uncertainty(X, posterior=tree),
+        lambda: model.with_groups(tree),
+    ]
+    for ask in asks:
+        with pytest.raises(TypeError, match=f"Draws are a DataTree with a group 'posterior', .* {what}"):
+            ask()

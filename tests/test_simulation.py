@@ -71,3 +71,9 @@ def test_an_improper_prior_is_refused():
     model = NaiveBayes(concentration=0).fit(X[["a"]], Y)
     with pytest.raises(ValueError, match="improper"):
         model.simulate(3, prior=True)
+
+
+@pytest.mark.parametrize("tokens", [-1, 2.5, [1, np.inf, 2]])
+def test_tokens_are_counts(model, tokens):
+    with pytest.raises(ValueError, match="tokens must be whole numbers from 0"):
+        model.simulate(3, tokens=tokens)

@@ -12,11 +12,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 from scipy import stats
+from sklearn.utils.validation import check_is_fitted, check_scalar
 
 from bayesnb.families import Categorical, Family, Multinomial
 from bayesnb.families.base import Array
@@ -99,6 +101,11 @@ def simulation_based_calibration(
     Ranks
         ``holds``, ``frame``, ``ranks`` and ``plot()``.
 
+    Raises
+    ------
+    ValueError
+        If there are too few simulations or rows, or the route is none of these.
+
     Examples
     --------
     >>> from bayesnb import Categorical, NaiveBayes
@@ -107,6 +114,11 @@ def simulation_based_calibration(
     >>> simulation_based_calibration(model, simulations=200, random_seed=1).holds
     True
     """
+    check_is_fitted(model, "statistics_")
+    check_scalar(simulations, "simulations", Integral, min_val=1)
+    check_scalar(n_rows, "n_rows", Integral, min_val=0)
+    if isinstance(route, str) and route not in ROUTES:
+        raise ValueError(f'route must be "draw", "sample" or a function, not {route!r}.')
     rng = np.random.default_rng(random_seed)
     prior = without_rows(
         posterior_of(model.statistics_, model.concentration, model.label_concentration, model.label_prob)

@@ -20,6 +20,7 @@ from bayesnb.equivalence.sampled import sampled_checks
 from bayesnb.frame import read_labels, read_table
 from bayesnb.naive_bayes import NaiveBayes
 from bayesnb.posterior import posterior_of
+from bayesnb.priors import concentration_vector
 
 CONCENTRATIONS = (0, "perks", "jeffreys", "laplace", Fraction(2, 7))
 
@@ -66,7 +67,8 @@ def verify_equivalence(
     Raises
     ------
     ValueError
-        If the table can't be read, or with ``sampling`` the posterior is improper (a concentration of 0).
+        If the table can't be read, a concentration is unknown or negative, or with ``sampling`` the posterior is
+        improper (a concentration of 0).
 
     Examples
     --------
@@ -78,6 +80,8 @@ def verify_equivalence(
     >>> result.frame.query("claim == 'smoothed = posterior mean'").difference.max()
     np.float64(0.0)
     """
+    for concentration in concentrations:
+        concentration_vector(concentration, ("any",), "concentrations")
     table = read_table(X).without(model.na_values)
     fitted = clone(model).fit(table, y)
     rng = np.random.default_rng(random_seed)

@@ -84,6 +84,7 @@ class Criticism(Fitted):
         0.1178
         """
         self._check_labelled("The evidence")
+        check_is_fitted(other, "statistics_")
         other._check_labelled("The evidence")  # noqa: SLF001 - a model of the same kind
         theirs = other._posterior  # noqa: SLF001 - a model of the same kind
         check_comparable(self._posterior, theirs, (self.statistics_, other.statistics_))
@@ -181,8 +182,8 @@ class Criticism(Fitted):
         Raises
         ------
         ValueError
-            If X or y can't be read, with ``leave_one_out`` they are not the training rows, or a concentration is 0: a
-            label that is called impossible has no log score.
+            If X or y can't be read or have no rows, with ``leave_one_out`` they are not the training rows, or a
+            concentration is 0: a label that is called impossible has no log score.
 
         Notes
         -----
@@ -200,6 +201,8 @@ class Criticism(Fitted):
         """
         _check_prob(prob)
         table, encoded, codes, weight = self._rows_with_labels(X, y, sample_weight, of_training=leave_one_out)
+        if not weight.any():
+            raise ValueError("There are no rows to judge by: X is empty, or every sample_weight is zero.")
         if leave_one_out:
             log_joint = self._posterior.log_joint_left_out(encoded, codes, weight)
         else:

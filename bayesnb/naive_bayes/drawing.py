@@ -201,9 +201,8 @@ class Drawing(Fitted):
         _check_sizes(replicates=replicates)
         check_proper_prior(self._posterior)
         rng = np.random.default_rng(random_seed)
-        sampled = tree["posterior"].dataset
-        draws = self._layout.arrays(sampled)
-        groups = groups_of_parameters(self._posterior, sampled, rng)
+        draws = self._layout.arrays_of(tree)
+        groups = groups_of_parameters(self._posterior, tree["posterior"].dataset, rng)
         if X is not None:
             table, encoded, codes, _ = self._rows_with_labels(X, y, None, of_training=False)
             rows = Rows(encoded, codes, row_coordinate(table))
@@ -237,7 +236,7 @@ class Drawing(Fitted):
         Raises
         ------
         ValueError
-            If the distribution of the parameters is improper, or tokens are needed and not given.
+            If the distribution of the parameters is improper, or tokens are needed and not given, or are no counts.
 
         Examples
         --------

@@ -94,7 +94,7 @@ class Judgement(Fitted):
             n_draws = draws or (DEFAULT_DRAWS if method == "draws" else DRAWS_FOR_FEW)
             given = exact_draws(self._posterior, n_draws, np.random.default_rng(random_seed))
         else:
-            given = given_draws(self._posterior, *self._layout.arrays(posterior["posterior"].to_dataset()))
+            given = given_draws(self._posterior, *self._layout.arrays_of(posterior))
             method = "draws"
         row = row_coordinate(table)
         return predict_uncertainty(self._posterior, encoded, row, prob, kind, given, method or "cumulants")
@@ -204,6 +204,7 @@ class Judgement(Fitted):
         True
         """
         _check_prob(prob)
+        _check_sizes(draws=draws)
         check_is_fitted(self, "statistics_")
         table_of_costs = cost_table(costs, self.statistics_.classes)
         if reject_cost is not None and not np.isfinite(reject_cost):

@@ -179,7 +179,7 @@ class Prediction(Fitted):
 
     def _predict_from_draws(self, X: Any, posterior: xr.DataTree) -> xr.Dataset:
         table, encoded = self._encoded(X)
-        draws = given_draws(self._posterior, *self._layout.arrays(posterior["posterior"].dataset))
+        draws = given_draws(self._posterior, *self._layout.arrays_of(posterior))
         return predictive(self._posterior, encoded, row_coordinate(table), draws)
 
     def estimates(self, kind: Estimate = "mean") -> xr.Dataset:
