@@ -41,17 +41,20 @@ def nutpie_draws(
         If a parameter is discrete: NUTS follows the gradient.
     """
     import nutpie
-    from pymc.model.transform.optimization import freeze_dims_and_data
     from pymc.pytensorf import compile as function_of
     from pymc.pytensorf import gradient, join_nonshared_inputs, rewrite_pregrad
+    from pytensor import tensor as pt
+    from pytensor.compile.sharedvalue import SharedVariable
+    from pytensor.graph.traversal import graph_inputs
 
     if discrete := [variable.name for variable in model.discrete_value_vars]:
         raise ValueError(f"NUTS follows the gradient, and there is none for discrete parameters: {shown(discrete)}.")
-    model, seed = freeze_dims_and_data(model), int(np.random.default_rng(random_seed).integers(2**63))
+    seed = int(np.random.default_rng(random_seed).integers(2**63))
     start, inputs = model.initial_point(seed), model.value_vars
     logp = rewrite_pregrad(model.logp())
-    variables = model.replace_rvs_by_values([model[name] for name in names])
-    [logp, slope, *variables], vector = join_nonshared_inputs(start, [logp, gradient(logp, inputs), *variables], inputs)
+    outputs = [logp, gradient(logp, inputs), *model.replace_rvs_by_values([model[name] for name in names])]
+    data = {v: pt.constant(v.get_value()) for v in graph_inputs(outputs) if isinstance(v, SharedVariable)}
+    [logp, slope, *variables], vector = join_nonshared_inputs(start, outputs, inputs, data)
     density = function_of([vector], [logp, slope], mode="NUMBA").vm.jit_fn
     tree = nutpie.sample(
         _sampled_by_nutpie(density, np.concatenate([start[value.name].ravel() for value in inputs])),

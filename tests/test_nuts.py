@@ -7,7 +7,6 @@ import numpy as np
 import nutpie
 import pymc as pm
 import pytest
-from pymc.model.transform.optimization import freeze_dims_and_data
 from pytensor.raise_op import Assert
 
 from bayesnb.nuts import nutpie_draws
@@ -72,7 +71,6 @@ def test_the_compiled_density_is_pymcs(model, monkeypatch):
     monkeypatch.setattr(nutpie, "sample", lambda compiled, **_: given.append(compiled))
     with pytest.raises(TypeError):
         nutpie_draws(model, ["x"], **OPTIONS)
-    model = freeze_dims_and_data(model)  # which has another order
     start = model.initial_point()
     value, slope = model.compile_logp(), model.compile_dlogp()
     for seed in (1, 2):
