@@ -1,4 +1,4 @@
-"""What follows from conjugacy alone, written once for all families: section 2 of the mathematics.
+"""What follows from conjugacy alone, written once for all families: docs/mathematics/conjugacy.md.
 
 η is a posterior, s a statistic, log Z the log-normaliser, log h the base measure. Everything here is a difference of
 log-normalisers; the closed forms that the families give are held against ``cgf_from_normalizer`` by the laws.

@@ -53,7 +53,7 @@ def _learn(train: pd.DataFrame) -> NaiveBayes:
 
 def _sample(model: NaiveBayes) -> xr.DataTree:
     _title("The same posterior, sampled")
-    _say("PyMC gets the same generative model and knows nothing of the closed form. It compiles, then samples …")
+    _say("PyMC gets the same generative model: prior and likelihood, not their posterior. It compiles, then samples …")
     start = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # those of the sampler's own dependencies say nothing of this model

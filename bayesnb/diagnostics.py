@@ -40,7 +40,7 @@ def _problems(draws: xr.Dataset) -> list[str]:
     ess = {name: float(values.min()) for name, values in az.ess(draws).data_vars.items()}
     least = ESS_PER_CHAIN * draws.sizes["chain"]
     apart = [name for name, value in rhat.items() if value > RHAT]
-    few = [name for name, value in ess.items() if value < least]
+    few = [name for name, value in ess.items() if not value >= least]  # of three draws it is not a number
     problems = []
     if apart:
         worst = max(apart, key=rhat.__getitem__)

@@ -1,4 +1,4 @@
-"""Any table to columns of arrays, read one at a time: the only room that knows data frames."""
+"""Any table in memory to columns of arrays, read one at a time, or whole where it is one array of numbers."""
 
 from __future__ import annotations
 

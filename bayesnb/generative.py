@@ -22,7 +22,7 @@ def statistics_model(posterior: Posterior) -> Any:
     """Return the PyMC model of the parameters given the sufficient statistics.
 
     Its size does not depend on the number of rows. Every feature has its own prior and its own observed statistics,
-    stock distributions both, under the names, dims and coords of every tree; section 7 of the mathematics.
+    stock distributions both, under the names, dims and coords of every tree; docs/mathematics/statistics.md.
 
     Returns
     -------

@@ -54,7 +54,7 @@ class LabelModel:
         """Return four cumulants of each log label probability over the posterior, (4, label).
 
         The part that all labels have in common, which cancels in the difference of any two, is left out: so the labels
-        are independent (section 5 of the mathematics). Known probabilities have a mean only.
+        are independent (docs/mathematics/intervals.md). Known probabilities have a mean only.
         """
         if self.posterior is None:
             return np.stack([np.log(self.known), *np.zeros((3, len(self.known)))])
@@ -115,6 +115,6 @@ def label_model(counts: Array, classes: tuple[Any, ...], concentration: Any, lab
     if not ((known > 0) & (known <= 1)).all() or abs(known.sum() - 1) > 1e-9:
         raise ValueError(
             f"label_prob must hold positive probabilities that add up to 1, not {shown(known.tolist())}, "
-            f"which add up to {known.sum():.6g}; weights that don't belong in label_concentration."
+            f"which add up to {known.sum():.6g}; weights that do not add up to 1 belong in label_concentration."
         )
     return LabelModel(counts, known=known / known.sum())

@@ -25,6 +25,19 @@ def plot_routes(exact: xr.DataTree, sampled: xr.DataTree, variable: str, ax: Any
     Returns
     -------
     matplotlib Axes
+
+    Raises
+    ------
+    KeyError
+        If a tree has no such variable.
+
+    Examples
+    --------
+    >>> from bayesnb.plots import plot_routes
+    >>> model = NaiveBayes().fit([[0.0], [1.0], [2.0], [4.0]], ["A", "A", "B", "B"])
+    >>> ax = plot_routes(model.draw(random_seed=1), model.draw(random_seed=2), "x0_mean")
+    >>> ax.get_xlabel()
+    'x0_mean'
     """
     ax = _axes(ax)
     lines, fillings = (tree["posterior"].to_dataset()[variable] for tree in (exact, sampled))
@@ -59,6 +72,14 @@ def plot_uncertainty(uncertainty: xr.Dataset, names: Sequence[str] | None = None
     ------
     ValueError
         If there is not one name for each row.
+
+    Examples
+    --------
+    >>> from bayesnb.plots import plot_uncertainty
+    >>> model = NaiveBayes().fit([[0.0], [1.0], [2.0], [4.0]], ["A", "A", "B", "B"])
+    >>> ax = plot_uncertainty(model.predict_uncertainty([[0.5], [2.5]]), names=["left", "right"])
+    >>> ax.get_xlabel()
+    'probability of the label'
     """
     shown = [str(name) for name in (uncertainty["row"].values if names is None else names)]
     if len(shown) != uncertainty.sizes["row"]:

@@ -19,9 +19,9 @@ def predictive(posterior: Posterior, encoded: Sequence[Encoded], row: Array, dra
     """Return p(label given row and training data) from draws of the parameters: ``prob`` and ``mcse``, (row, label).
 
     Σ_s p(y, x given θ_s) / Σ_s Σ_y p(y, x given θ_s): the row itself is evidence about θ, so that draws count by
-    p(x given θ); section 4 of the mathematics. ``mcse`` is the standard error of the ratio, to first order, from the
-    means of batches of √n successive draws, which hold most of a chain's memory (Flegal & Jones 2010). It can't be
-    trusted where few draws carry all the weight: their number is ``ess``, (row,), Kish's (Σ w)² / Σ w².
+    p(x given θ); docs/mathematics/label-probabilities.md. ``mcse`` is the standard error of the ratio, to first order,
+    from the means of batches of √n successive draws, which hold most of a chain's memory (Flegal & Jones 2010). It
+    can't be trusted where few draws carry all the weight: their number is ``ess``, (row,), Kish's (Σ w)² / Σ w².
 
     Parameters
     ----------

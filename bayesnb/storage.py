@@ -149,6 +149,15 @@ def save(tree: xr.DataTree, path: str | Path) -> None:
     ------
     TypeError
         If an attribute or a value of a coordinate is of a type that can't be saved.
+
+    Examples
+    --------
+    >>> import tempfile, bayesnb
+    >>> tree = NaiveBayes().fit([[0.0], [1.0], [2.0]], ["A", "A", "B"]).draw(draws=10)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     bayesnb.save(tree, f"{folder}/draws.nc")
+    ...     bayesnb.load(f"{folder}/draws.nc")["posterior"].sizes["draw"]
+    10
     """
     nodes = {node.path: _storable(node.to_dataset(inherit=False)) for node in tree.subtree}
     xr.DataTree.from_dict(nodes).to_netcdf(path, engine=ENGINE)

@@ -1,4 +1,4 @@
-"""Feature weights, the remedy for overconfidence: section 9 of the mathematics.
+"""Feature weights, the remedy for overconfidence: docs/mathematics/features.md.
 
 Dependent features repeat each other's evidence, and naive Bayes counts it every time. The posterior stays as it is;
 the evidence is weighed at prediction, p(y given x) ∝ p(y) ∏_j p(x_j given y)^{w_j}, by weights that minimise the log

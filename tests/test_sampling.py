@@ -142,6 +142,11 @@ def test_few_effective_draws_are_named():
         warn_of_convergence(chains_of(x))
 
 
+def test_too_few_draws_to_count_the_effective_ones_are_named():
+    with pytest.warns(ConvergenceWarning, match=r"below 400 for 'good', 'bad' \(down to nan\)"):
+        warn_of_convergence(chains_of(np.random.default_rng(1).normal(size=(4, 3))))
+
+
 @pytest.mark.slow
 def test_sample_looks_at_its_chains(model):
     with pytest.warns(ConvergenceWarning, match="sample size is below 200 for 'label_prob', 'island_prob'"):

@@ -36,7 +36,15 @@ class Drawing(Fitted):
         Raises
         ------
         ValueError
-            If the posterior is improper (a concentration of 0 with a value that a label has not met).
+            If the posterior is improper (a concentration of 0 with a value that a label has not met), or a number is
+            less than 1.
+
+        Examples
+        --------
+        >>> model = NaiveBayes(Categorical()).fit([["r"], ["r"], ["g"]], ["A", "A", "B"])
+        >>> posterior = model.draw(draws=500, random_seed=1)["posterior"]
+        >>> posterior["x0_prob"].dims, posterior["x0_prob"].shape
+        (('chain', 'draw', 'label', 'x0'), (4, 500, 2, 2))
         """
         _check_sizes(draws=draws, chains=chains)
         self._check_proper()
@@ -60,7 +68,13 @@ class Drawing(Fitted):
         Raises
         ------
         ValueError
-            If the prior is improper (a concentration of 0).
+            If the prior is improper (a concentration of 0), or a number is less than 1.
+
+        Examples
+        --------
+        >>> model = NaiveBayes(Categorical()).fit([["r"], ["r"], ["g"]], ["A", "A", "B"])
+        >>> model.prior_draw(draws=500, random_seed=1)["prior"]["x0_prob"].shape
+        (4, 500, 2, 2)
         """
         from bayesnb.groups import prior
 
@@ -81,22 +95,23 @@ class Drawing(Fitted):
         nuts_sampler: str = "nutpie",
         **options: Any,
     ) -> xr.DataTree:
-        """Return draws from the posterior by NUTS, from the generative model and without the closed form.
+        """Return draws from the posterior by NUTS, from prior and likelihood.
 
-        The model has the size of the statistics: a billion rows cost as much as a thousand.
+        The model has the size of the statistics: a billion rows cost as much as a thousand. Of the closed form it has
+        the units only that Gaussian means are sampled in.
 
         Parameters
         ----------
         draws, tune : int
-            How many draws of each chain to keep, after how many to adapt to the posterior.
+            How many draws of each chain to keep, after how many to adapt to the posterior (nutpie takes one at least).
         chains : int
         random_seed : int, Generator or None
         progressbar : bool
         nuts_sampler : {"nutpie", "pymc", "numpyro", "blackjax"}
             Who runs NUTS; none but the one named. "nutpie" is the fastest and needs no compiler.
         **options
-            Further arguments of ``nutpie.sample``, such as ``cores`` and ``target_accept``; with another sampler, of
-            ``pymc.sample``.
+            Further settings of ``nutpie.sample``, such as ``cores``, ``target_accept`` and ``maxdepth``; with another
+            sampler, arguments of ``pymc.sample``. Not those that change what is returned.
 
         Returns
         -------
@@ -106,12 +121,20 @@ class Drawing(Fitted):
         Raises
         ------
         ValueError
-            If a prior is improper (a concentration of 0), or has a discrete parameter.
+            If a prior is improper (a concentration of 0) or has a discrete parameter, rows without a label were
+            fitted, a number is too small, or there is no such sampler.
 
         Warns
         -----
-        ConvergenceWarning
+        bayesnb.diagnostics.ConvergenceWarning
             Of variables with r-hat above 1.01 or fewer than 100 effective draws a chain, and of divergences.
+
+        Examples
+        --------
+        >>> model = NaiveBayes(Categorical()).fit([["r"], ["r"], ["g"]], ["A", "A", "B"])
+        >>> sampled = model.sample(random_seed=1, progressbar=False)["posterior"]
+        >>> sampled["x0_prob"].dims, sampled["x0_prob"].shape
+        (('chain', 'draw', 'label', 'x0'), (4, 1000, 2, 2))
         """
         from bayesnb.sampling import sample
 
@@ -148,8 +171,14 @@ class Drawing(Fitted):
         Raises
         ------
         ValueError
-            If a prior is improper (a concentration of 0), which PyMC has no distribution for; or rows are given for
-            "statistics", or not for "rows".
+            If a prior is improper (a concentration of 0), which PyMC has no distribution for; rows are given for
+            "statistics", or not for "rows"; or with "statistics" rows without a label were fitted.
+
+        Examples
+        --------
+        >>> model = NaiveBayes(Categorical()).fit([["r"], ["r"], ["g"]], ["A", "A", "B"])
+        >>> [variable.name for variable in model.to_pymc().basic_RVs]
+        ['label_prob', 'x0_prob', 'label_count', 'x0_count']
         """
         from bayesnb.generative import rows_model, statistics_model
 
@@ -194,7 +223,18 @@ class Drawing(Fitted):
         Raises
         ------
         ValueError
-            If the tree is of another model, the prior is improper, or X or y can't be read.
+            If the tree is of another model or without draws, the prior is improper, X or y can't be read, or
+            ``replicates`` is less than 1.
+        TypeError
+            If the tree is no DataTree with a group ``posterior``.
+
+        Examples
+        --------
+        >>> table, label = [["r"], ["r"], ["g"]], ["A", "A", "B"]
+        >>> model = NaiveBayes(Categorical()).fit(table, label)
+        >>> tree = model.with_groups(model.draw(draws=200, random_seed=1), table, label, random_seed=1)
+        >>> tree["log_likelihood"]["rows"].dims, tree["posterior_predictive"]["x0_value"].shape
+        (('chain', 'draw', 'row'), (4, 25, 3))
         """
         from bayesnb.groups import Rows, groups_of_parameters, groups_of_rows
 

@@ -34,7 +34,8 @@ class NaiveBayes(Learning, Prediction, Judgement, Criticism, Drawing, Classifier
         their type: numbers as Gaussian(), text and categories as Categorical(), booleans as Bernoulli().
     concentration : number or str, default 1.0
         The λ of every Dirichlet and Beta prior that a family does not set: a number, "laplace" (1), "jeffreys" (½) or
-        "perks" (1/number of values). 0 is maximum likelihood: point predictions, but no draws.
+        "perks" (1/number of values). 0 is maximum likelihood: such a prior can't be drawn from,
+        nor a posterior where a label has not met every value.
     label_concentration : number, str, array_like or mapping, default 1.0
         The λ of the label probabilities, or one for each label.
     label_prob : array_like or mapping, optional
@@ -76,10 +77,6 @@ class NaiveBayes(Learning, Prediction, Judgement, Criticism, Drawing, Classifier
         features by the tuple of their names; a feature that is itself called "label" is "label_", as in draws.
     feature_weights_ : xarray.DataArray
         The weights in use, (feature,), with what they were learnt from in its attributes.
-
-    Notes
-    -----
-    A missing cell is left out of the product for its feature, in training and in prediction.
 
     Examples
     --------
@@ -174,7 +171,15 @@ class NaiveBayes(Learning, Prediction, Judgement, Criticism, Drawing, Classifier
         return labelled_weights(self._posterior, self._weighing)
 
     def describe(self) -> str:
-        """Return how the model read each column, and the labels with their counts, as text."""
+        """Return how the model read each column, and the labels with their counts, as text.
+
+        Examples
+        --------
+        >>> print(NaiveBayes().fit([["r", 2.5], ["r", 1.0], ["g", 3.5]], ["A", "A", "B"]).describe())
+        labels: 'A' (2), 'B' (1)
+        'x0': Categorical, 2 seen levels: 'g', 'r'
+        'x1': Gaussian
+        """
         check_is_fitted(self, "statistics_")
         summary = self.statistics_
         counted = zip(summary.classes, summary.label_counts, strict=True)
@@ -205,6 +210,28 @@ def load(path: str | Path) -> NaiveBayes | xr.DataTree:
     """Return the model that ``NaiveBayes.save`` wrote to a file, or the tree that ``bayesnb.save`` wrote.
 
     A loaded model predicts as the saved one did, and learns on from there.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    NaiveBayes or xarray.DataTree
+
+    Raises
+    ------
+    OSError
+        If there is no such file, or it is not a NetCDF file.
+
+    Examples
+    --------
+    >>> import tempfile, bayesnb
+    >>> tree = NaiveBayes().fit([[0.0], [1.0], [2.0]], ["A", "A", "B"]).draw(draws=10)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     bayesnb.save(tree, f"{folder}/draws.nc")
+    ...     bayesnb.load(f"{folder}/draws.nc").identical(tree)
+    True
     """
     tree = storage.read(path)
     if not storage.is_model(tree):

@@ -62,7 +62,9 @@ class Judgement(Fitted):
         ------
         ValueError
             If X can't be read, an argument is none of those above, the posterior is improper, or the draws are of
-            another model.
+            another model or none.
+        TypeError
+            If ``posterior`` is no DataTree with a group of that name.
 
         Notes
         -----
@@ -177,21 +179,22 @@ class Judgement(Fitted):
         prob : float, default 0.94
             Probability of the equal-tailed credible interval.
         draws : int, default 10,000
-            How many draws to take where the interval has no closed form.
+            How many draws to take where the interval has no closed form, or not in a row.
         random_seed : int, Generator or None
 
         Returns
         -------
         xarray.Dataset
             By (row,): ``decision``, its ``expected_cost`` under ``predict_proba``, and ``lower`` and ``upper``, the
-            interval of the expected cost given θ over the posterior of θ. Attributes name its kind, probability and
+            interval of the expected cost given θ over the posterior of θ; without a decision, all three are the reject
+            cost. Attributes name its kind, probability and
             method: in closed form where the cost of each decision turns on one label, as with two labels and with
             equal costs; else by draws.
 
         Raises
         ------
         ValueError
-            If X can't be read, a cost is absent or not finite, or the posterior is improper.
+            If X can't be read, a cost is absent or not finite, the posterior is improper, or ``draws`` is less than 1.
 
         Examples
         --------

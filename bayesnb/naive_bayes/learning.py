@@ -59,9 +59,13 @@ class Learning(Fitted):
         ------
         ValueError
             If the table, a label or a weight can't be read, naming column, value and row; or no row has a label.
+        TypeError
+            If families holds what is no family, or y is a name and X has none.
 
         Warns
         -----
+        UserWarning
+            Of columns that do not vary: they are left out.
         sklearn.exceptions.ConvergenceWarning
             If EM, for unlabelled rows, has not reached the mode in 1,000 steps.
 
@@ -96,6 +100,17 @@ class Learning(Fitted):
         -------
         NaiveBayes
             The estimator itself; unchanged if the rows can't be read.
+
+        Raises
+        ------
+        ValueError
+            If the rows can't be read, naming column, value and row.
+
+        Examples
+        --------
+        >>> model = NaiveBayes(Categorical()).partial_fit([["r"], ["r"]], ["A", "A"], classes=["A", "B"])
+        >>> model.partial_fit([["g"]], ["B"]).predict_proba([["g"]]).round(2)
+        array([[0.36, 0.64]])
         """
         return self._learn(X, y, sample_weight, classes, start=getattr(self, "statistics_", None), is_whole=False)
 
@@ -116,6 +131,12 @@ class Learning(Fitted):
         ------
         ValueError
             If the model has not met so many rows of a label, or values of a column.
+
+        Examples
+        --------
+        >>> model = NaiveBayes(Categorical()).fit([["r"], ["r"], ["r"], ["g"]], ["B", "A", "A", "B"])
+        >>> model.forget([["r"]], ["B"]).predict_proba([["g"]]).round(2)
+        array([[0.36, 0.64]])
         """
         check_is_fitted(self, "statistics_")
         emptied = self.statistics_.emptied()

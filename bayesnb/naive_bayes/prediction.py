@@ -27,7 +27,28 @@ class Prediction(Fitted):
     """Labels and their probabilities, exact or from a point estimate."""
 
     def predict(self, X: Any, plug_in: Estimate | None = None) -> Array:
-        """Return the most probable label of each row, shape (row,)."""
+        """Return the most probable label of each row.
+
+        Parameters
+        ----------
+        X, plug_in
+            As for ``predict_log_proba``.
+
+        Returns
+        -------
+        ndarray, shape (row,)
+
+        Raises
+        ------
+        ValueError
+            As for ``predict_log_proba``.
+
+        Examples
+        --------
+        >>> model = NaiveBayes(Categorical()).fit([["r"], ["r"], ["g"]], ["A", "A", "B"])
+        >>> model.predict([["g"], ["r"]])
+        array(['B', 'A'], dtype='<U1')
+        """
         most_probable = self._log_joint(X, plug_in).argmax(1)
         return self.classes_[most_probable]
 
@@ -59,7 +80,21 @@ class Prediction(Fitted):
         Raises
         ------
         ValueError
-            If X can't be read, every label gives a row probability 0, or ``posterior`` is of another model.
+            If X can't be read, every label gives a row probability 0, or ``posterior`` is of another model or without
+            draws.
+        TypeError
+            If ``posterior`` is no DataTree with a group of that name.
+
+        Examples
+        --------
+        >>> model = NaiveBayes(Categorical()).fit([["r"], ["r"], ["g"]], ["A", "A", "B"])
+        >>> model.predict_proba([["g"]]).round(2)  # .6·¼ against .4·⅔
+        array([[0.36, 0.64]])
+        >>> model.predict_proba([["g"]], plug_in="mle")
+        array([[0., 1.]])
+        >>> draws = model.draw(random_seed=1)  # or model.sample()
+        >>> model.predict_proba([["g"]], posterior=draws)["prob"].values.round(2)
+        array([[0.36, 0.64]])
         """
         if posterior is not None:
             return self._predict_from_draws(X, posterior)
@@ -88,7 +123,13 @@ class Prediction(Fitted):
         Raises
         ------
         ValueError
-            If X can't be read, or every label gives a row probability 0.
+            If X can't be read, every label gives a row probability 0, or there is no such estimate.
+
+        Examples
+        --------
+        >>> model = NaiveBayes(Categorical()).fit([["r"], ["r"], ["g"]], ["A", "A", "B"])
+        >>> model.predict_log_proba([["g"]]).round(3)
+        array([[-1.022, -0.446]])
         """
         log_joint = self._log_joint(X, plug_in)
         return log_joint - logsumexp(log_joint, axis=1, keepdims=True)
@@ -195,6 +236,17 @@ class Prediction(Fitted):
         -------
         xarray.Dataset
             ``label_prob`` (label,), ``<feature>_prob`` (label, <feature>), ``<feature>_mean`` and ``_sd``, … (label,).
+
+        Raises
+        ------
+        ValueError
+            If there is no such estimate.
+
+        Examples
+        --------
+        >>> model = NaiveBayes(Categorical()).fit([["r"], ["r"], ["g"]], ["A", "A", "B"])
+        >>> model.estimates()["x0_prob"].sel(label="A").to_series().to_dict()  # (0 + 1)/(2 + 2), (2 + 1)/(2 + 2)
+        {'g': 0.25, 'r': 0.75}
         """
         self._check_estimate(kind)
         return self._layout.dataset(
