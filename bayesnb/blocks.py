@@ -280,14 +280,15 @@ def code_by_value(values: Array, levels: tuple[Any, ...]) -> Array:
 def _is_narrow(values: Array, levels: tuple[Any, ...]) -> bool:
     if values.dtype.kind not in "iu" or values.dtype == np.uint64 or any(type(level) is not int for level in levels):
         return False
-    return max(levels) - min(levels) < LOOKUP_SPAN
+    low, high = min(levels), max(levels)
+    return high - low < LOOKUP_SPAN and low > -(2**63) and high < 2**63 - 1
 
 
 def _documents(family: Multinomial, table: Table, positions: tuple[int, ...]) -> Encoded:
     """Rows of counts in compressed form; a row with a missing count is an empty one, which says nothing."""
     if sparse.issparse(table.array):
         counts = table.array if len(positions) == table.array.shape[1] else table.array[:, list(positions)]
-        _check_sparse(table, counts, family)
+        _check_sparse(table, positions, counts, family)
         return Encoded(counts)
     encoded = _stacked(family, table, positions)
     x = encoded.x if encoded.observed is None else encoded.x * encoded.observed.all(1, keepdims=True)
@@ -303,7 +304,7 @@ def _whole_array(block: Block, table: Table, positions: tuple[int, ...]) -> Enco
         return None  # a few columns of numbers beside those of words
     x = array if len(positions) == array.shape[1] else array[:, first : first + len(positions)]
     if sparse.issparse(x):
-        _check_sparse(table, x, block.family)
+        _check_sparse(table, positions, x, block.family)
         return Encoded(x)
     observed = None
     if x.dtype.kind == "f":
@@ -311,7 +312,9 @@ def _whole_array(block: Block, table: Table, positions: tuple[int, ...]) -> Enco
         if missing.any():
             observed, x = ~missing, np.where(missing, 0.0, x)
     _check_cells(block.family, table, positions, x)
-    return Encoded(x.astype(bool) if isinstance(block.family, Bernoulli) else x, observed)
+    if isinstance(block.family, Gaussian):
+        return Encoded(x, observed)  # it takes any type in blocks; others would overflow in a narrow one
+    return Encoded(x.astype(bool if isinstance(block.family, Bernoulli) else float, copy=False), observed)
 
 
 def _stacked(family: Family, table: Table, positions: tuple[int, ...]) -> Encoded:
@@ -346,12 +349,13 @@ def _check_cells(family: Family, table: Table, positions: tuple[int, ...], x: Ar
     )
 
 
-def _check_sparse(table: Table, x: Any, family: Family) -> None:
+def _check_sparse(table: Table, positions: tuple[int, ...], x: Any, family: Family) -> None:
     inside = family.takes(x.data)
     if not inside.all():
         entry = int(np.argmin(inside))
         row = int(np.searchsorted(x.indptr, entry, side="right")) - 1
+        name = table.names[positions[x.indices[entry]]]
         raise ValueError(
-            f"{family.name} takes {family.support}, but column {table.names[x.indices[entry]]!r} has the value "
-            f"{plain(x.data[entry])!r} in {table.row_name(row)}."
+            f"{family.name} takes {family.support}, but column {name!r} has the value {plain(x.data[entry])!r} "
+            f"in {table.row_name(row)}."
         )

@@ -69,7 +69,7 @@ class LazyRows:
         """Return how often each label meets each value, weighted."""
         columns = {"label": nw.col(self.label), "value": value}
         if self.weight is not None:
-            columns["weight"] = nw.col(self.weight)
+            columns["weight"] = nw.col(self.weight).cast(nw.Float64)  # a sum may have another type, or too few digits
         count = nw.len() if self.weight is None else nw.col("weight").sum()
         met = collect(self.frame.select(**columns).group_by("label", "value").agg(count=count))
         values = column_of_series(met["value"], str(name))
@@ -238,10 +238,13 @@ def write_parquet(
 
     tables = map(table, pieces)
     first, part = next(tables), Path(f"{path}.part")
-    with parquet.ParquetWriter(part, first.schema) as writer:
-        for rows in chain([first], tables):
-            writer.write_table(rows.cast(first.schema))
-    part.replace(path)
+    try:
+        with parquet.ParquetWriter(part, first.schema) as writer:
+            for rows in chain([first], tables):
+                writer.write_table(rows.cast(first.schema))
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def _arrow_table(batch: Any) -> Any:

@@ -137,7 +137,7 @@ def _read_sparse(X: Any) -> Table:
 
 def _read_array(X: Any) -> Table:
     mask = np.ma.getmaskarray(X) if isinstance(X, np.ma.MaskedArray) else None
-    array = np.asarray(X)
+    array = _unmasked(X)
     if array.dtype.kind in "US" and not isinstance(X, np.ndarray):
         array = np.asarray(X, dtype=object)  # [1, "a"] does not become text
     if array.ndim != 2:
@@ -216,8 +216,7 @@ def column_of_series(series: nw.Series[Any], name: Hashable) -> Column:
         values = series.cast(nw.Float64).to_numpy() if dtype == nw.Decimal or missing is not None else series.to_numpy()
         return Column(values, _either(missing, np.isnan(values)))
     if dtype in (nw.Categorical, nw.Enum):
-        levels = tuple(series.cat.get_categories().to_list())
-        return Column(series.to_numpy().astype(object), missing, levels, kind="text")
+        return _column_of_categories(series, name)
     if dtype == nw.String:
         return Column(series.to_numpy().astype(object), missing, kind="text")
     if dtype in (nw.Object, nw.Unknown):
@@ -225,7 +224,23 @@ def column_of_series(series: nw.Series[Any], name: Hashable) -> Column:
     raise _unreadable(name, dtype)
 
 
-DATES = (dt.date, dt.time, dt.timedelta, np.datetime64, np.timedelta64)
+def _column_of_categories(series: nw.Series[Any], name: Hashable) -> Column:
+    native = nw.to_native(series)
+    if isinstance(native, pd.Series) and isinstance(native.dtype, pd.ArrowDtype):
+        import pyarrow as pa
+
+        return column_of_series(nw.from_native(pa.chunked_array(pa.array(native)), series_only=True), name)
+    if isinstance(native, pd.Series):  # by codes, as pandas' own way to the values makes floats of whole numbers
+        levels = native.cat.categories.tolist()
+        values = object_array([*levels, None])[native.cat.codes]
+    else:
+        levels = series.cat.get_categories().to_list() if len(series) else []
+        values = series.to_numpy().astype(object)
+    missing = _either(_mask(series.is_null().to_numpy()), pd.isna(values))
+    return Column(values, missing, tuple(level for level in levels if level is not None), kind="text")
+
+
+NO_VALUES = (dt.date, dt.time, dt.timedelta, np.datetime64, np.timedelta64, complex)
 
 
 def _unreadable(name: Hashable, dtype: object) -> ValueError:
@@ -240,7 +255,7 @@ def _column_of_objects(values: Array, name: Hashable) -> Column:
     column = Column(values, _mask(pd.isna(values)), kind="mixed")
     types = {type(value) for value in column.present}
     for t in types:
-        if issubclass(t, DATES) or not issubclass(t, Hashable):
+        if issubclass(t, NO_VALUES) or not issubclass(t, Hashable):
             raise _unreadable(name, t.__name__)
     if any(issubclass(t, np.generic) for t in types):
         column = replace(column, values=object_array(plain(value) for value in values))
@@ -249,7 +264,7 @@ def _column_of_objects(values: Array, name: Hashable) -> Column:
         return replace(column, values=_filled(column, fill=False).astype(bool), kind="boolean")
     if bool not in types and all(issubclass(t, numbers.Real | decimal.Decimal) for t in types):
         return replace(column, values=_filled(column, fill=0), kind="number")
-    return replace(column, kind="text") if all(issubclass(t, str) for t in types) else column
+    return replace(column, kind="text") if len(types) <= 1 else column
 
 
 def plain(value: Any) -> Any:
@@ -356,16 +371,26 @@ def _column_of(values: Any, name: str) -> Column:
     try:
         return column_of_series(nw.from_native(values, series_only=True), name)
     except TypeError:
-        array = np.asarray(values) if hasattr(values, "__array__") else _object_or_plain_array(values)
+        array = _unmasked(values) if hasattr(values, "__array__") else _object_or_plain_array(values, name)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
         raise ValueError(f"{name} must have one dimension, not the shape {array.shape}.")
-    return column_of_array(array, name)
+    column = column_of_array(array, name)
+    is_masked = isinstance(values, np.ma.MaskedArray)
+    return replace(column, missing=_either(column.missing, np.ma.getmaskarray(values).ravel())) if is_masked else column
 
 
-def _object_or_plain_array(values: Any) -> Array:
+def _unmasked(values: Any) -> Array:
+    """An array, without the objects behind a mask."""
+    has_objects = isinstance(values, np.ma.MaskedArray) and values.dtype == object
+    return values.filled(None) if has_objects else np.asarray(values)
+
+
+def _object_or_plain_array(values: Any, name: str) -> Array:
     """A list as an array that changes no value: [1, "a"] does not become text."""
+    if not isinstance(values, Iterable):
+        raise TypeError(f"{name} must be a sequence, or the name of a column, not {values!r}.")
     values = list(values)
     kinds = {type(value) for value in values}
     return np.array(values) if len(kinds) == 1 and kinds <= {bool, int, float, str} else object_array(values)

@@ -95,7 +95,8 @@ def _holds(dtype: str, values: Array) -> bool:
     if whole or "bool" in name:
         is_whole = (np.rint(values) == values).all()
         return bool(is_whole and (values.astype(whole[0] if whole else bool) == values).all())
-    return ("float" in name or "double" in name) and bool((np.abs(values) <= np.finfo(np.float32).max).all())
+    largest = np.finfo(np.float16 if "16" in name or name.startswith("half") else np.float32).max
+    return ("float" in name or "double" in name) and bool((np.abs(values) <= largest).all())
 
 
 def _of_pandas(_library: str, dtype: str, column: NewColumn) -> Any:

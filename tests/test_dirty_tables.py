@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy import sparse
 
-from bayesnb import Categorical, NaiveBayes
+from bayesnb import Bernoulli, Categorical, Multinomial, NaiveBayes, Poisson
 
 duckdb = pytest.importorskip("duckdb")
 
@@ -117,3 +118,86 @@ def test_a_lazy_column_of_categories_has_the_levels_that_its_rows_have():
     eager, lazy = (NaiveBayes().fit(form, "y") for form in (frame, frame.lazy()))
     assert sorted(lazy.statistics_.blocks[0].family.levels) == ["g", "r"]
     np.testing.assert_allclose(lazy.predict_proba(frame), eager.predict_proba(frame), rtol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "uint16", "float16", "float32"])
+def test_counts_of_a_narrow_type_are_the_same_counts(dtype):
+    """Powers of 100 overflow them; a row of a pandas frame, and of an array, against doubles."""
+    counts, y = np.array([[20], [22], [90], [100]] * 5), [0, 0, 1, 1] * 5
+    for table in (np.array, pd.DataFrame):
+        rows, narrow_rows = table(counts.astype(float)), table(counts.astype(dtype))
+        exact, narrow = (NaiveBayes(Poisson()).fit(X, y) for X in (rows, narrow_rows))
+        assert narrow.log_evidence() == exact.log_evidence()
+        assert narrow.loo(rows, y).elpd == exact.loo(rows, y).elpd
+        for name in ("explain", "predict_uncertainty"):
+            found, expected = getattr(narrow, name)(narrow_rows), getattr(exact, name)(rows)
+            for variable in expected.data_vars:
+                np.testing.assert_array_equal(found[variable].values, expected[variable].values)
+
+
+def test_classes_of_numpy_are_plain_labels():
+    y = np.array([0, 1])
+    model = NaiveBayes().partial_fit([[1.0], [2.0]], y, classes=np.unique(y))
+    assert model.classes_.dtype == int
+    assert model.score([[1.0], [2.0]], y) == 1
+    assert NaiveBayes().partial_fit([[1.0], [2.0]], y > 0, classes=np.unique(y > 0)).classes_.dtype == bool
+
+
+def test_levels_of_numpy_are_plain():
+    assert repr(Categorical(levels=np.array([1, 2])).levels) == "(1, 2)"
+
+
+def test_a_sparse_error_names_the_column_of_a_slice():
+    X = sparse.csr_array([[0, 1, 0, -3], [1, 0, 2, 1]])
+    with pytest.raises(ValueError, match="column 'x3' has the value -3"):
+        NaiveBayes({slice(0, 2): Bernoulli(), slice(2, 4): Multinomial()}).fit(X, [0, 1])
+
+
+@pytest.mark.parametrize("level", [2**63 + 5, -(2**63), 2**63 - 1])
+def test_levels_at_the_end_of_whole_numbers(level):
+    X = np.array([[level], [level], [0]], dtype=object)
+    model = NaiveBayes(Categorical()).fit(X, [0, 1, 1])
+    assert model.statistics_.statistics[0].counts.sum() == 3
+    np.testing.assert_allclose(model.predict_proba(np.array([[0]])).sum(), 1)
+
+
+@pytest.mark.parametrize("weight", ["2", "2::TINYINT", "true", "2::DECIMAL(4, 1)", "2::FLOAT"])
+def test_weights_of_any_type_in_duckdb(weight):
+    rows = duckdb.sql("select i::DOUBLE as a, (i % 2)::VARCHAR as y from range(12) r(i)").project(f"*, {weight} as w")
+    model = NaiveBayes().fit(rows, "y", "w")
+    assert model.statistics_.label_counts.tolist() == ([6, 6] if weight == "true" else [12, 12])
+
+
+def test_narrow_weights_of_a_lazy_frame_are_summed_in_double():
+    rng = np.random.default_rng(0)
+    table = pl.DataFrame(
+        {"g": rng.normal(size=200), "y": rng.choice(["A", "B"], 200), "w": rng.random(200).astype(np.float32)}
+    )
+    lazy, eager = NaiveBayes().fit(table.lazy(), "y", "w"), NaiveBayes().fit(table, "y", "w")
+    np.testing.assert_allclose(lazy.statistics_.label_counts, eager.statistics_.label_counts, rtol=1e-14)
+    assert np.isfinite(lazy.loo(table, "y", "w").elpd)
+
+
+def test_an_enum_of_duckdb_is_predicted():
+    connection = duckdb.connect()
+    connection.sql("create type mood as enum ('sad', 'ok')")
+    rows = "select (case when i % 2 = 0 then 'ok' else 'sad' end)::mood as m, (i % 3)::VARCHAR as y from range(9) r(i)"
+    connection.sql(f"create table t as {rows}")
+    model = NaiveBayes().fit(connection.table("t"), "y")
+    np.testing.assert_allclose(model.predict_proba(connection.table("t")).sum(1), np.ones(9))
+
+
+@pytest.mark.parametrize("labels", [[0, "unknown", 0], [1, 2.5, 1], [(1, 2), (3, 4), (1, 2)]])
+def test_labels_of_other_types_are_written_as_text(labels, tmp_path):
+    table = pl.DataFrame({"x": ["r", "g", "r"]})
+    model = NaiveBayes().fit(table, labels)
+    model.predict_to_parquet(table.lazy(), tmp_path / "out.parquet")
+    assert pl.read_parquet(tmp_path / "out.parquet")["label"].to_list() == list(map(str, model.predict(table)))
+
+
+def test_a_failed_file_leaves_nothing_behind(tmp_path):
+    table = pl.DataFrame({"x": ["r", "g", "r"]})
+    model = NaiveBayes().fit(table, [0, 1, 0])
+    with pytest.raises(ValueError, match="not among its levels"):
+        model.predict_to_parquet(pl.DataFrame({"x": ["r", "strange"]}).lazy(), tmp_path / "out.parquet")
+    assert list(tmp_path.iterdir()) == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from decimal import Decimal
+from enum import Enum
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from scipy import sparse
 
 from bayesnb.frame import read_labels, read_table, read_weights
 
+Kind = Enum("Kind", "A B")
 PEOPLE = {
     "age": [31.5, None, 40.0],
     "visits": [2, 2**60 + 1, None],
@@ -254,3 +256,64 @@ def test_wrong_numbers_of_labels_and_weights_are_refused():
     for bad in (-1, np.nan, np.inf, None):
         with pytest.raises(ValueError, match=r"sample_weight must .*as in row 1"):
             read_weights([1.0, bad, 1.0], 3)
+
+
+@pytest.mark.parametrize(
+    "categories",
+    [
+        [2**53, 2**53 + 1],
+        list(pd.to_datetime(["2020-01-01", "2021-01-01"]).as_unit("ns")),
+        list(pd.to_timedelta([1, 2], unit="D")),
+        [(1, "a"), (1, "b")],
+        [1, "a"],
+    ],
+)
+def test_categories_keep_their_values_beside_a_missing_cell(categories):
+    first, second = categories
+    cells = pd.Categorical([first, None, second], categories=pd.Index(categories, tupleize_cols=False))
+    column = read_table(pd.DataFrame({"c": cells})).read(0)
+    assert column.levels == tuple(categories)
+    assert column.missing.tolist() == [False, True, False]
+    assert column.present.tolist() == categories
+
+
+@pytest.mark.parametrize("null", ["encode", "mask"])
+def test_a_null_of_a_dictionary_is_no_level(null):
+    cells = pa.array(["u", None, "v"]).dictionary_encode(null_encoding=null)
+    column = read_table(pa.table({"c": cells})).read(0)
+    assert (column.levels, column.missing.tolist()) == (("u", "v"), [False, True, False])
+
+
+def test_a_dictionary_of_arrow_in_pandas():
+    dtype = pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string()))
+    column = read_table(pd.DataFrame({"c": pd.Series(["u", None, "v"], dtype=dtype)})).read(0)
+    assert (column.levels, column.present.tolist()) == (("u", "v"), ["u", "v"])
+
+
+def test_a_dictionary_without_chunks():
+    table = pa.table({"c": pa.array(["u", "v"]).dictionary_encode()}).filter(pa.array([False, False]))
+    assert read_table(table).read(0).values.tolist() == []
+
+
+def test_masked_labels_and_weights_are_missing():
+    labels = read_labels(np.ma.array([0, 1, -9], mask=[0, 0, 1]), 3, may_lack=True)
+    assert labels.missing.tolist() == [False, False, True]
+    with pytest.raises(ValueError, match="sample_weight must be finite and not negative, not nan as in row 2"):
+        read_weights(np.ma.array([1.0, 1, 1e6], mask=[0, 0, 1]), 3)
+
+
+def test_what_is_behind_a_mask_has_no_type():
+    column = read_table(np.ma.array([["a"], ["b"], [-9]], mask=[[0], [0], [1]], dtype=object)).read(0)
+    assert (column.kind, column.missing.tolist()) == ("text", [False, False, True])
+
+
+@pytest.mark.parametrize("values", [[(1, 2), (3, 4)], list(pd.interval_range(0, 2)), [b"a", b"b"], [Kind.A, Kind.B]])
+def test_values_of_one_type_are_categories(values):
+    column = read_table(pd.DataFrame({"c": pd.Series(values, dtype=object)})).read(0)
+    assert (column.kind, column.present.tolist()) == ("text", values)
+
+
+@pytest.mark.parametrize("read", [read_labels, read_weights])
+def test_a_single_value_is_no_sequence(read):
+    with pytest.raises(TypeError, match="must be a sequence, or the name of a column, not 2"):
+        read(2, 3)

@@ -67,7 +67,8 @@ class Categorical(Family):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.levels is not None:
-            object.__setattr__(self, "levels", tuple(self.levels))
+            levels = self.levels.tolist() if isinstance(self.levels, np.ndarray) else self.levels
+            object.__setattr__(self, "levels", tuple(levels))
             if len(set(self.levels)) != len(self.levels):
                 raise ValueError(f"Categorical: levels must differ from each other, not {self.levels}.")
 

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from bayesnb import engines
 from bayesnb.blocks import Missing, distinct, in_order, shown
 from bayesnb.families.base import Array
-from bayesnb.frame import Column, Table
+from bayesnb.frame import Column, Table, plain
 from bayesnb.merging import check_same_parameters, remainder, union
 from bayesnb.naive_bayes.fitted import Fitted, _arrays
 from bayesnb.posterior import Posterior, posterior_of
@@ -45,8 +45,9 @@ class Learning(Fitted):
             A lazy or remote frame (Polars, DuckDB, Dask, PySpark, Ibis) and the path of a Parquet or CSV file are
             learnt from where they lie, by group-bys: only statistics are fetched.
         y : sequence, shape (row,), or str
-            Labels of any hashable type; those that a categorical type declares count whether seen or not. Or the name
-            of the column of a frame that holds them. With ``unlabelled="marginalize"`` a label may be missing.
+            Labels of any hashable type but dates and times; those that a categorical type declares count whether seen
+            or not. Or the name of the column of a frame that holds them. With ``unlabelled="marginalize"`` a label may
+            be missing.
         sample_weight : sequence, shape (row,), or str, optional
             A weight of 2 is a repeated row; a row of weight 0 is as if it were not there. Or a column's name.
 
@@ -204,7 +205,7 @@ class Learning(Fitted):
 
     def _start(self, table: Table, labels: Column, classes: Any, start: Summary | None) -> Summary:
         """The summary that further rows are added to, with room for their labels."""
-        declared = [*(classes if classes is not None else ()), *(labels.levels or ())]
+        declared = [*(() if classes is None else map(plain, classes)), *(labels.levels or ())]
         if start is not None:
             start = start.with_levels_of(table)
         else:

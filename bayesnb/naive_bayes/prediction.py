@@ -144,7 +144,8 @@ class Prediction(Fitted):
         X : lazy or remote frame, or path
         path : str or Path
             A file there is replaced, once all is written. Its columns are those kept; ``label``, the most probable
-            label; and one of probabilities for each label, by its name.
+            label, as text unless all labels are numbers or all booleans; and one of probabilities for each label, by
+            its name.
         keep : sequence of str
             Columns of X to write beside the predictions, such as the one that tells rows apart: the order of the rows
             is the engine's.
@@ -181,10 +182,12 @@ class Prediction(Fitted):
         if len(set(names)) < len(names):
             raise ValueError(f"The file would have two columns of one name among {shown(names)}: rename one in X.")
         read = dict.fromkeys([*self.statistics_.names, *keep])
+        of_one_type = self.classes_.dtype != object
+        values = self.classes_ if of_one_type else np.array(labels)
 
         def predicted(batch: Any) -> dict[str, Array]:
             prob = self.predict_proba(batch, plug_in)
-            return dict(zip(["label", *labels], [self.classes_[prob.argmax(1)], *prob.T], strict=True))
+            return dict(zip(["label", *labels], [values[prob.argmax(1)], *prob.T], strict=True))
 
         engines.write_parquet(engines.batches(X, list(read)), keep, predicted, path)
 
