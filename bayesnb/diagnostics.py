@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 
+import numpy as np
 import xarray as xr
 
 from bayesnb.blocks import shown
@@ -36,8 +37,9 @@ def warn_of_convergence(tree: xr.DataTree) -> None:
 def _problems(draws: xr.Dataset) -> list[str]:
     import arviz as az
 
-    rhat = {name: float(values.max()) for name, values in az.rhat(draws).data_vars.items()}
-    ess = {name: float(values.min()) for name, values in az.ess(draws).data_vars.items()}
+    with np.errstate(invalid="ignore"):  # of what does not vary
+        rhat = {name: float(values.max()) for name, values in az.rhat(draws).data_vars.items()}
+        ess = {name: float(values.min()) for name, values in az.ess(draws).data_vars.items()}
     least = ESS_PER_CHAIN * draws.sizes["chain"]
     apart = [name for name, value in rhat.items() if value > RHAT]
     few = [name for name, value in ess.items() if not value >= least]  # of three draws it is not a number

@@ -112,9 +112,10 @@ def remainder(summary: Summary, forgotten: Summary) -> Summary:
         If there are more of them than the model has met, naming the label and the column.
     """
     wide = summary.with_levels(forgotten.blocks)
-    labels = wide.label_counts - forgotten.label_counts
+    labels = _settled(wide.label_counts - forgotten.label_counts, wide.label_counts)
     _check_not_negative(labels, wide.label_counts, wide, "rows")
-    statistics = tuple(all_ - some for all_, some in zip(wide.statistics, forgotten.statistics, strict=True))
+    pairs = zip(wide.statistics, forgotten.statistics, strict=True)
+    statistics = tuple(_without_rounding(all_ - some, all_) for all_, some in pairs)
     for block, before, after in zip(wide.blocks, wide.statistics, statistics, strict=True):
         for name in COUNTS:
             if hasattr(after, name):
@@ -125,6 +126,16 @@ def remainder(summary: Summary, forgotten: Summary) -> Summary:
                 )
                 _check_not_negative(getattr(after, name), getattr(before, name), wide, what)
     return replace(wide, label_counts=labels, statistics=statistics)
+
+
+def _without_rounding(after: Any, before: Any) -> Any:
+    names = [name for name in COUNTS if hasattr(after, name)]
+    return replace(after, **{name: _settled(getattr(after, name), getattr(before, name)) for name in names})
+
+
+def _settled(after: Array, before: Array) -> Array:
+    """Counts, without what rounding leaves of none."""
+    return np.where(np.abs(after) <= 1e-3 * ROUNDING * before, 0.0, after)
 
 
 def _check_not_negative(after: Array, before: Array, summary: Summary, what: str) -> None:

@@ -258,7 +258,7 @@ class Gamma(Prior):
 
     def draw(self, rng: np.random.Generator, size: tuple[int, ...]) -> Parameters:
         """Independent draws, shape ``(*size, ...)``."""
-        return {"rate": rng.gamma(self.shape, 1 / self.rate, (*size, *np.shape(self.shape)))}
+        return {"rate": _standard_gamma(rng, self.shape, size) / self.rate}
 
     def log_density(self, parameters: Parameters) -> NDArray[np.float64]:
         """Log density of ``rate``, shape (...)."""
@@ -334,7 +334,7 @@ class NormalInverseGamma(Prior):
 
     def draw(self, rng: np.random.Generator, size: tuple[int, ...]) -> Parameters:
         """Independent draws of mean and sd, each of shape ``(*size, ...)``."""
-        sd = np.sqrt(self.scale / rng.standard_gamma(self.shape, (*size, *np.shape(self.shape))))
+        sd = np.sqrt(self.scale / _standard_gamma(rng, self.shape, size))
         return {"mean": rng.normal(self.location, sd / np.sqrt(self.pseudo_count)), "sd": sd}
 
     def log_density(self, parameters: Parameters) -> NDArray[np.float64]:
@@ -355,6 +355,11 @@ class NormalInverseGamma(Prior):
         spread = pm.math.sqrt(variance / self.in_model("pseudo_count"))
         mean = pm.Normal(f"{stem}_mean", self.in_model("location"), spread, dims=dims)
         return {"mean": mean, "sd": pm.Deterministic(f"{stem}_sd", pm.math.sqrt(variance), dims=dims)}
+
+
+def _standard_gamma(rng: np.random.Generator, shape: NDArray[np.float64], size: tuple[int, ...]) -> NDArray[np.float64]:
+    """Gamma(shape, 1) draws, ``(*size, ...)``; one that underflowed, as of a shape of 0.001, is the least float."""
+    return np.maximum(rng.standard_gamma(shape, (*size, *np.shape(shape))), np.finfo(float).tiny)
 
 
 def log_dirichlet(

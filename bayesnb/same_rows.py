@@ -57,9 +57,9 @@ class _Column:
         """Whether both columns have the same values by label, as far as their families can tell."""
         mine, theirs = self.block, other.block
         if isinstance(mine.family, Categorical) and isinstance(theirs.family, Categorical):
-            ours = self.by_level
-            return ours.keys() == other.by_level.keys() and all(
-                np.allclose(n, other.by_level[level], rtol=SAME, atol=SAME) for level, n in ours.items()
+            ours, others = self.by_level, other.by_level
+            return ours.keys() == others.keys() and all(
+                np.allclose(n, others[level], rtol=SAME, atol=SAME) for level, n in ours.items()
             )
         if type(mine.family) is type(theirs.family) and (not mine.family.whole_row or mine.names == theirs.names):
             return self.alone.agrees_with(other.alone)

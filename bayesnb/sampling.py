@@ -46,6 +46,8 @@ def sample(posterior: Posterior, *, nuts_sampler: str, **options: Any) -> xr.Dat
     import pymc as pm
 
     batches = batches_of(posterior)
+    if not batches:
+        raise ValueError("There is nothing to sample: the label probabilities are known, and no feature varies.")
     model = compact_model(posterior, batches)
     names = [variable.name for variable in model.unobserved_RVs if variable.name != "weight"]
     if nuts_sampler == "nutpie":

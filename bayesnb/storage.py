@@ -22,6 +22,7 @@ from bayesnb.frame import object_array, plain
 from bayesnb.priors import Prior
 from bayesnb.schema import Schema
 from bayesnb.summary import Summary
+from bayesnb.tree import index_of
 
 ENGINE: Final = "h5netcdf"
 TEXT = "json"  # name of the variable, or of the mark on one, that holds JSON
@@ -189,6 +190,7 @@ def _restored(dataset: xr.Dataset) -> xr.Dataset:
         attrs, values = dict(variable.attrs), variable.to_numpy()
         if attrs.pop(TEXT, None) == "values":
             values = object_array(from_json(v) for v in values.ravel()).reshape(values.shape)
+            values = index_of(values) if variable.dims == (name,) else values
         elif values.dtype == object:
             values = values.astype(str)
         result[name] = (variable.dims, values, _restored_attrs(attrs))

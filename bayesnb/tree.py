@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from bayesnb.blocks import shown
@@ -42,7 +43,7 @@ class Layout:
     """Names, dimensions and coordinates of every variable, the same for both routes."""
 
     variables: tuple[Variable, ...]
-    coords: dict[str, Array]
+    coords: dict[str, Any]
 
     @property
     def features(self) -> tuple[Variable, ...]:
@@ -124,20 +125,20 @@ class Layout:
 def layout_of(posterior: Posterior) -> Layout:
     """Return the layout of a model: a variable for each feature and parameter, dims and coords by the user's names."""
     taken = {*RESERVED, "label_prob", "label_count"}
-    coords = {"label": coordinate(posterior.classes)}
+    coords = {"label": index_of(posterior.classes)}
     variables: list[Variable] = []
     for number, part in enumerate(posterior.parts):
         parameters = part.family.parameters
         if isinstance(part.family, Multinomial):
             stem = _claimed("term", taken - {"term"}, taken)
-            coords[stem] = coordinate(part.features)
+            coords[stem] = index_of(part.features)
             variables += [Variable(stem, number, p, None, ("label", stem), None) for p in parameters]
             continue
         for position, feature in enumerate(part.features):
             stem = _claimed(str(feature).replace("/", "_"), taken, taken)
             has_levels = isinstance(part.family, Categorical)
             if has_levels:
-                coords[stem] = coordinate(part.family.levels)
+                coords[stem] = index_of(part.family.levels)
             dims = ("label", stem) if has_levels else ("label",)
             place = None if has_levels else position
             variables += [Variable(stem, number, p, place, dims, feature) for p in parameters]
@@ -155,6 +156,12 @@ def _claimed(stem: str, in_use: set[str], taken: set[str]) -> str:
 def row_coordinate(table: Table) -> Array:
     """Return the names of the rows: the index of a data frame that has one, else 0, 1, 2, …"""
     return np.arange(table.n_rows) if table.index is None else table.index.to_numpy()
+
+
+def index_of(values: Iterable[Any]) -> Any:
+    """Return values as a coordinate that XArray does not read anew: None would become nan."""
+    array = coordinate(list(values))
+    return pd.Index(array, dtype=object, tupleize_cols=False) if array.dtype == object else array
 
 
 def coordinate(values: Sequence[Any]) -> Array:

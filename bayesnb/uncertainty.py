@@ -195,8 +195,9 @@ def _sums_over_nodes(log_odds: NormalPolynomial, n_nodes: int) -> list[Array]:
 def _narrowest(log_odds: NormalPolynomial, prob: float) -> tuple[Array, Array]:
     """Bounds of the narrowest interval, (row, label): the best of a grid of lower ends, then between neighbours."""
     log_odds = log_odds.map(lambda a: a[..., None])
-    low = np.full(log_odds.mean.shape, OUTERMOST)
-    high = np.full_like(low, 1 - prob - OUTERMOST)
+    outermost = min(OUTERMOST, (1 - prob) / 4)
+    low = np.full(log_odds.mean.shape, outermost)
+    high = np.full_like(low, 1 - prob - outermost)
     for _ in range(HDI_ROUNDS):
         tail = low + (high - low) * np.linspace(0, 1, HDI_GRID)
         lower, upper = expit(log_odds.quantile(ndtri(tail))), expit(log_odds.quantile(ndtri(tail + prob)))

@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from bayesnb import Gaussian, NormalInverseGamma
+from bayesnb import Gaussian, NaiveBayes, NormalInverseGamma
 
 FAMILY = Gaussian()
 
@@ -93,3 +93,12 @@ def test_many_features_together_have_the_product_of_their_student_densities(shap
     by_feature = stats.t(2 * p.shape, p.location, scale).logpdf(x[:, None]) * seen[:, None]
     assert_allclose(FAMILY.score(p, x, seen), by_feature.sum(2), rtol=1e-11)
     assert_allclose(FAMILY.score(p, x, seen, weights), by_feature @ weights, rtol=1e-11)
+
+
+def test_a_fractional_row_alone_in_its_label_has_no_squares():
+    """Their rounding was below 0, and its square root no number: a model refused its own rows."""
+    X, y, weight = [[-0.7], [-0.2], [1.7], [0.7], [-1.6]], list("AABBC"), [1, 1, 1, 1, 0.1]
+    model = NaiveBayes().fit(X, y, weight)
+    assert np.isfinite(model.loo(X, y, weight).elpd)
+    assert model.log_bayes_factor(model) == 0
+    assert model.estimates("mle")["x0_sd"].sel(label="C") == 0

@@ -119,3 +119,16 @@ def test_rows_never_met_cannot_be_forgotten(x, y, words):
     with pytest.raises(ValueError, match=words):
         model.forget(pd.DataFrame({"x": x}), y)
     assert model.statistics_ is before
+
+
+def test_forgetting_fractional_rows_leaves_nothing():
+    table, y, weight = (
+        pd.DataFrame({"g": [1.0, 2, 5, 4, 3], "c": list("uvuvu")}),
+        list("AABBB"),
+        [0.1, 0.2, 0.3, 0.7, 0.1],
+    )
+    for rows in ([2, 3, 4], [4, 3, 2]):
+        model = NaiveBayes().fit(table, y, weight)
+        model.forget(table.iloc[rows], [y[row] for row in rows], [weight[row] for row in rows])
+        assert model.statistics_.label_counts[1] == 0
+        assert np.isnan(model.estimates("mle")["g_mean"].sel(label="B"))

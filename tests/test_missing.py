@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
+import bayesnb
 from bayesnb import Bernoulli, Categorical, Gaussian, Multinomial, NaiveBayes, Poisson
 
 duckdb = pytest.importorskip("duckdb")
@@ -165,3 +166,15 @@ def test_every_family_may_refuse_missing_cells_or_leave_them_out(family):
         NaiveBayes({"n": family(missing="ignore")}, missing="error").fit(frame, ["a", "a", "b"])
     with pytest.raises(ValueError, match='missing must be "ignore" or "error", not \'level\''):
         family(missing="level")
+
+
+def test_draws_know_the_level_of_missing_cells(tmp_path):
+    """XArray would make None nan, on the way to the tree and back from a file."""
+    X = [["a"], [None], ["b"], ["a"]]
+    model = NaiveBayes(Categorical(), missing="level").fit(X, list("AABB"))
+    bayesnb.save(model.draw(draws=200, random_seed=0), tmp_path / "draws.nc")
+    for tree in (model.draw(draws=200, random_seed=0), bayesnb.load(tmp_path / "draws.nc")):
+        assert tree["posterior"]["x0"].values.tolist() == ["a", "b", None]
+        found = model.predict_proba(X, posterior=tree)
+        assert (abs(found["prob"] - model.predict_proba(X)) <= 4 * found["mcse"]).all()
+    assert model.estimates()["x0"].values.tolist() == ["a", "b", None]

@@ -164,3 +164,17 @@ def test_good_chains_go_without_a_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warn_of_convergence(chains_of(np.random.default_rng(1).normal(size=(4, 500))))
+
+
+def test_without_parameters_there_is_nothing_to_sample():
+    with pytest.warns(UserWarning, match="do not vary"):
+        model = NaiveBayes(label_prob=[0.5, 0.5]).fit([[1.0], [1.0]], ["A", "B"])
+    with pytest.raises(ValueError, match="nothing to sample"):
+        model.sample(progressbar=False)
+
+
+def test_what_does_not_vary_is_no_sign_of_bad_chains():
+    tree = chains_of(np.ones((4, 500)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_of_convergence(tree)

@@ -233,3 +233,30 @@ def test_bounds_of_random_models_are_those_of_many_exact_draws():
         assert (returned < 0.015 + 4 * standard_error).all()
         errors.extend(returned)
     assert np.median(errors) < 0.001
+
+
+@pytest.mark.parametrize("method", ["cumulants", "draws"])
+def test_vague_priors_have_numbers(method):
+    """Gamma draws of so small a shape underflow."""
+    counts = np.array([[0], [0], [0], [0], [3], [2], [4], [1]])
+    models = [
+        NaiveBayes(Poisson(Gamma(0.001, 0.001))).fit(counts, list("AAAABBBB")),
+        NaiveBayes(Gaussian(NormalInverseGamma(0, 0.001, 0.001, 0.001))).partial_fit(
+            [[0.0], [1.0], [2.5]], list("AAA"), classes=["A", "B"]
+        ),
+    ]
+    for model in models:
+        draws = model.draw(random_seed=1)["posterior"].to_dataset()
+        assert all(np.isfinite(values).all() for values in draws.data_vars.values())
+        found = model.predict_uncertainty([[0.0], [1.0]], method=method, random_seed=1)
+        assert all(np.isfinite(values).all() for values in found.data_vars.values())
+
+
+@pytest.mark.parametrize("prob", [0.999998, 0.9999999, 1 - 1e-12])
+def test_the_narrowest_interval_of_nearly_all_probability(prob):
+    rng = np.random.default_rng(0)
+    X = np.r_[rng.normal(size=30), rng.normal(1, 1, 30)][:, None]
+    found = NaiveBayes().fit(X, ["A"] * 30 + ["B"] * 30).predict_uncertainty([[0.5]], prob=prob, kind="hdi")
+    assert ((found.lower < found["mean"]) & (found["mean"] < found.upper)).all()
+    wide = NaiveBayes().fit(X, ["A"] * 30 + ["B"] * 30).predict_uncertainty([[0.5]], prob=prob)
+    assert (found.upper - found.lower <= wide.upper - wide.lower + 1e-12).all()

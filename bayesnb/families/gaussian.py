@@ -96,7 +96,7 @@ class GaussianStatistics(Statistics):
     @property
     def squares_about_mean(self) -> Array:
         """Σ(x − mean)²."""
-        return self.squares - _quotient(self.total**2, self.count)
+        return np.maximum(self.squares - _quotient(self.total**2, self.count), 0)
 
     @property
     def log_base(self) -> Array:

@@ -16,6 +16,7 @@ from bayesnb.families.base import (
     is_count,
     is_whole,
     laid_out,
+    log_positive,
     log_rising,
     only,
     sum_by_label,
@@ -122,7 +123,7 @@ class Poisson(Family):
 
     def natural(self, posterior: Any, parameters: Parameters) -> Array:
         typical = _typical_rate(posterior)
-        log_ratio = np.log(parameters["rate"] / typical)
+        log_ratio = log_positive(parameters["rate"] / typical)
         return np.concatenate([log_ratio, typical * (log_ratio - np.expm1(log_ratio))], axis=-1)
 
     def maximum_likelihood(self, statistics: PoissonStatistics) -> Parameters:
