@@ -27,6 +27,8 @@ SCORE_CELLS = 1 << 25  # scores held at once where the draws come in more than o
 BLOCK_ROWS = 64  # rows that meet the draws together where they come in one table
 BLOCK_SCORES = 1 << 22  # but no more scores than these, 16 MB
 BLOCKS_TOGETHER = 16  # whose statistics are made at once
+FAR = 1e4  # nats between two labels from which the rounding of float32 may be seen,
+FIRST = 64  # in the first draws
 
 Naturals = tuple[Array, list[Array]]  # ln p(label), (draw, label), and of every part (draw, label, m)
 
@@ -81,8 +83,8 @@ def score_blocks(
 ) -> Iterator[tuple[slice, Array]]:
     """Yield row slices with the scores of their labels: (row, label, draw).
 
-    Scores are log p(label, row given θ) less that of the first label, in float32; complete ones, in float64, lack only
-    what is the same for all labels and draws.
+    Scores are log p(label, row given θ) less what is the same for all labels, in float32; complete ones, in float64,
+    lack only what is the same for all labels and draws.
     """
     n_labels, dtype = len(posterior.classes), np.dtype(np.float64 if complete else np.float32)
     constant = _constant_terms(posterior, encoded)
@@ -102,7 +104,18 @@ def score_blocks(
         scores = np.zeros((rows.stop - rows.start, n_labels, draws.n_draws), dtype)
         for chunk in chunks:
             _multiply(design, table(chunk), scores[:, 0 if complete else 1 :, chunk].swapaxes(0, 1))
+        if not complete:
+            far = np.flatnonzero(~(np.abs(scores[..., :FIRST]).max((1, 2)) <= FAR))
+            if far.size:
+                scores[far] = _by_doubles(posterior, encoded, rows.start + far, draws)
         yield rows, scores
+
+
+def _by_doubles(posterior: Posterior, encoded: Sequence[Encoded], rows: Array, draws: Draws) -> Array:
+    """Scores of some rows in which labels are so far apart that float32 would not tell the nearest ones."""
+    few = [arrays.take(rows) for arrays in encoded]
+    blocks = score_blocks(posterior, few, len(rows), draws, complete=True)
+    return np.concatenate([scores - scores.max(1, keepdims=True) for _, scores in blocks])
 
 
 def _slices(stop: int, step: int, start: int = 0) -> Iterator[slice]:

@@ -4,7 +4,16 @@ from mixed_table import fitted, mixed_table
 from numpy.testing import assert_allclose
 from scipy.special import softmax
 
-from bayesnb import Bernoulli, Categorical, Multinomial, NaiveBayes, Poisson, score_draws
+from bayesnb import (
+    Bernoulli,
+    Categorical,
+    Gaussian,
+    Multinomial,
+    NaiveBayes,
+    NormalInverseGamma,
+    Poisson,
+    score_draws,
+)
 from bayesnb.score_draws import exact_draws, given_draws, score_blocks
 
 ROWS, LABELS = mixed_table()
@@ -70,3 +79,16 @@ def test_tiny_concentrations_never_give_nan(family):
     uncertainty = model.predict_uncertainty(x, method="draws", draws=500, random_seed=4)
     assert np.isfinite(uncertainty.to_array()).all()
     assert_allclose(uncertainty["mean"].sum("label"), 1, rtol=1e-5)
+
+
+@pytest.mark.parametrize("x", [2.0, 3.5, 1e12])
+def test_labels_far_apart_do_not_round_the_near_ones_away(x):
+    """The first label is narrow, so that a row is some 1e8 nats from it; float32 has 7 digits of that."""
+    rng = np.random.default_rng(0)
+    X = np.r_[rng.normal(0, 1e-4, 50), rng.normal(3, 1, 6), rng.normal(4, 1, 6)][:, None]
+    model = NaiveBayes(Gaussian(NormalInverseGamma(0, 1, 1, 1e-8))).fit(X, ["a"] * 50 + ["b"] * 6 + ["c"] * 6)
+    _, [encoded] = model._encoded([[x]])
+    draws = exact_draws(model._posterior, 1000, np.random.default_rng(1))
+    (_, scores), *_ = score_blocks(model._posterior, [encoded], 1, draws)
+    (_, exact), *_ = score_blocks(model._posterior, [encoded], 1, draws, complete=True)
+    np.testing.assert_allclose(softmax(scores, 1), softmax(exact, 1), atol=1e-5)
