@@ -131,7 +131,8 @@ class Judgement(Fitted):
         Notes
         -----
         Intervals are of ln p(x_j given label, θ) − ln p(x_j given reference, θ) over the posterior of θ, from its first
-        four cumulants. A value that a label has hardly met has a wide one, far from symmetric.
+        four cumulants. A value that a label has hardly met has a wide one, far from symmetric. Where the distribution
+        is too skewed for four cumulants, as under a prior worth a hundredth of a row, bounds are rough, or nan.
 
         Examples
         --------
