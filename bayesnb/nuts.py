@@ -53,13 +53,13 @@ def nutpie_draws(
     start, inputs = model.initial_point(seed), model.value_vars
     logp = rewrite_pregrad(model.logp())
     outputs = [logp, gradient(logp, inputs), *model.replace_rvs_by_values([model[name] for name in names])]
-    data = {v: pt.constant(v.get_value()) for v in graph_inputs(outputs) if isinstance(v, SharedVariable)}
-    [logp, slope, *variables], vector = join_nonshared_inputs(start, outputs, inputs, data)
+    constants = {v: pt.constant(v.get_value()) for v in graph_inputs(outputs) if isinstance(v, SharedVariable)}
+    [logp, slope, *variables], vector = join_nonshared_inputs(start, outputs, inputs, constants)
     density = function_of([vector], [logp, slope], mode="NUMBA").vm.jit_fn
     tree = nutpie.sample(
         _sampled_by_nutpie(density, np.concatenate([start[value.name].ravel() for value in inputs])),
         draws=draws,
-        tune=max(tune, 1),  # nutpie stops the process at 0
+        tune=max(tune, 1),  # nutpie panics at 0
         chains=chains,
         seed=seed,
         save_warmup=False,
@@ -89,7 +89,7 @@ def _sampled_by_nutpie(density: Callable[[Array], Any], start: Array) -> Any:
     def evaluate(_dim: Any, x: Any, slope: Any, logp: Any, _data: Any) -> Any:
         try:
             value, derivative = density(numba.carray(x, (n,)))
-        except Exception:  # noqa: BLE001 - numba knows no other; PyMC raises where a parameter is out of bounds
+        except Exception:  # noqa: BLE001 - numba knows no other; a prior of the user's may assert something
             return NO_DENSITY
         logp[0] = value.item()
         finite = np.isfinite(logp[0])

@@ -182,8 +182,7 @@ class Prediction(Fitted):
         if len(set(names)) < len(names):
             raise ValueError(f"The file would have two columns of one name among {shown(names)}: rename one in X.")
         read = dict.fromkeys([*self.statistics_.names, *keep])
-        of_one_type = self.classes_.dtype != object
-        values = self.classes_ if of_one_type else np.array(labels)
+        values = np.array(labels) if self.classes_.dtype == object else self.classes_
 
         def predicted(batch: Any) -> dict[str, Array]:
             prob = self.predict_proba(batch, plug_in)
